@@ -1,0 +1,82 @@
+//! The library's one error type.
+//!
+//! Variants carry facts; the sentence is made from them in one place. A cause
+//! that is itself an error is the `source`, never repeated in the message.
+
+use std::path::PathBuf;
+
+use crate::document::DocumentProblem;
+use crate::format::ModelProblem;
+use crate::transport::TransportProblem;
+use crate::vectors::VectorsProblem;
+
+/// What the library's fallible functions return.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Everything that can go wrong on the way from a text to its embedding.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file could not be read.
+    #[error("cannot read {}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A file could not be written.
+    #[error("cannot write {}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A word-vector file, or words and vectors given by the caller, cannot be used.
+    #[error("{name}: {problem}")]
+    InvalidVectors {
+        /// The file, or another name of the input.
+        name: String,
+        /// What is wrong with it, and where.
+        problem: VectorsProblem,
+    },
+    /// A transport problem cannot be solved.
+    #[error("{0}")]
+    InvalidTransport(TransportProblem),
+    /// A bag of words given by the caller cannot be used.
+    #[error("{0}")]
+    InvalidDocument(DocumentProblem),
+    /// A document without a known word has no Word Mover's Distance.
+    #[error("the document has no word that the vectors know")]
+    EmptyDocument,
+    /// There is nothing to fit a model on.
+    #[error(
+        "none of the {n_documents} documents has a word that the vectors know: nothing to fit on"
+    )]
+    EmptyCorpus {
+        /// Documents seen.
+        n_documents: u64,
+    },
+    /// A model file cannot be used.
+    #[error("{name}: {problem}")]
+    InvalidModel {
+        /// The file.
+        name: String,
+        /// What is wrong with it.
+        problem: ModelProblem,
+    },
+    /// A parameter is out of its range.
+    #[error("{name} is {value}: it must be {requirement}")]
+    InvalidParameter {
+        /// The parameter.
+        name: &'static str,
+        /// What was given.
+        value: String,
+        /// What it must be.
+        requirement: &'static str,
+    },
+    /// The caller asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
