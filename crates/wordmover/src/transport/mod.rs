@@ -1,0 +1,298 @@
+//! Exact optimal transport between two weighted sets.
+//!
+//! Given ground costs `C` (row-major, one row per source, one column per
+//! sink), supplies and demands, [`solve`] finds the cheapest plan `F >= 0` with
+//! row sums equal to the supplies and column sums equal to the demands. This is
+//! the linear program behind the Word Mover's Distance (equation 1 of the
+//! paper). The answer is optimal or an error; dual values come with it, so that
+//! anyone can [check](Certificate) it without trusting the solver.
+//!
+//! This module knows nothing of words or vectors: [`crate::wmd`] joins them.
+
+mod bounds;
+mod certificate;
+mod sink_graph;
+
+pub use bounds::{relaxed_from_demand, relaxed_from_supply};
+pub use certificate::Certificate;
+pub use sink_graph::Workspace;
+
+use crate::error::{Error, Result};
+
+/// How far, relative to the total mass, supplies and demands may differ in sum.
+///
+/// Weights that were summed and divided in single precision do not pass: they
+/// are refused rather than rescaled.
+pub const BALANCE_TOLERANCE: f64 = 1e-9;
+
+/// Mass sent from one source to one sink.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Flow {
+    /// Row of the cost matrix.
+    pub from: u32,
+    /// Column of the cost matrix.
+    pub to: u32,
+    /// How much is sent; positive.
+    pub mass: f64,
+}
+
+/// An optimal transport plan and the dual values that prove it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Solution {
+    /// Total cost of the plan.
+    pub cost: f64,
+    /// The non-zero entries of the plan, ordered by source, then sink.
+    pub flows: Vec<Flow>,
+    /// One dual value per source; together with `demand_duals` never above a cost.
+    pub supply_duals: Vec<f64>,
+    /// One dual value per sink.
+    pub demand_duals: Vec<f64>,
+}
+
+/// What is wrong with a transport problem.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TransportProblem {
+    /// A side has no weight.
+    #[error("a transport problem needs at least one positive supply and one positive demand")]
+    NoMass,
+    /// The cost matrix does not fit the weights.
+    #[error("expected {expected} costs for {sources} supplies and {sinks} demands, found {found}")]
+    WrongShape {
+        /// Number of supplies.
+        sources: usize,
+        /// Number of demands.
+        sinks: usize,
+        /// `sources * sinks`.
+        expected: usize,
+        /// Costs given.
+        found: usize,
+    },
+    /// A cost is NaN, infinite or of a size that leaves no room for sums.
+    #[error("the cost from source {from} to sink {to} is {cost}, not a number of size up to 1e300")]
+    BadCost {
+        /// Row.
+        from: usize,
+        /// Column.
+        to: usize,
+        /// The cost.
+        cost: f64,
+    },
+    /// A weight is negative, NaN or infinite.
+    #[error("{side} {index} is {weight}, not a finite number of at least zero")]
+    BadWeight {
+        /// `"supply"` or `"demand"`.
+        side: &'static str,
+        /// Its position.
+        index: usize,
+        /// The weight.
+        weight: f64,
+    },
+    /// The two sides do not hold the same mass.
+    #[error("supplies sum to {supply} and demands to {demand}: they must be equal")]
+    Unbalanced {
+        /// Sum of the supplies.
+        supply: f64,
+        /// Sum of the demands.
+        demand: f64,
+    },
+    /// The solver gave up, which no known input makes it do.
+    #[error("no optimum after {augmentations} augmentations of a {sources} x {sinks} problem")]
+    NotSolved {
+        /// Steps taken.
+        augmentations: usize,
+        /// Number of sources.
+        sources: usize,
+        /// Number of sinks.
+        sinks: usize,
+    },
+}
+
+impl From<TransportProblem> for Error {
+    fn from(problem: TransportProblem) -> Self {
+        Error::InvalidTransport(problem)
+    }
+}
+
+/// Solves one transport problem exactly.
+///
+/// `costs` is row-major, `supply.len()` rows by `demand.len()` columns; any
+/// numbers will do for costs, negative ones too. Weights may be zero. The two sides
+/// must have the same sum to [`BALANCE_TOLERANCE`]; nothing is rescaled.
+///
+/// ```
+/// use wordmover::transport::{Certificate, solve};
+///
+/// let costs = [0.0, 2.0, 3.0, 1.0, 5.0, 4.0];
+/// let (supply, demand) = ([0.5, 0.25, 0.25], [0.6, 0.4]);
+/// let plan = solve(&costs, &supply, &demand)?;
+/// assert!((plan.cost - 1.35).abs() < 1e-12);
+/// assert!(Certificate::check(&costs, &supply, &demand, &plan).holds(1e-12));
+/// # Ok::<(), wordmover::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// [`Error::InvalidTransport`] says what is wrong with the problem.
+pub fn solve(costs: &[f64], supply: &[f64], demand: &[f64]) -> Result<Solution> {
+    validate(costs, supply, demand)?;
+    let sources = positive(supply);
+    let sinks = positive(demand);
+    let by_row = sources.len() >= sinks.len();
+    let (many, few) = if by_row {
+        (&sources, &sinks)
+    } else {
+        (&sinks, &sources)
+    };
+    let cost_at = |a: usize, b: usize| {
+        let (row, column) = if by_row { (a, b) } else { (b, a) };
+        costs[row * demand.len() + column]
+    };
+    let (from, to) = if by_row {
+        (supply, demand)
+    } else {
+        (demand, supply)
+    };
+    let reduced: Vec<f64> = many
+        .iter()
+        .flat_map(|&a| few.iter().map(move |&b| cost_at(a, b)))
+        .collect();
+    let reduced_from: Vec<f64> = many.iter().map(|&a| from[a]).collect();
+    let reduced_to: Vec<f64> = few.iter().map(|&b| to[b]).collect();
+
+    let mut workspace = Workspace::default();
+    let cost = workspace.solve(&reduced, &reduced_from, &reduced_to)?;
+
+    let mut flows: Vec<Flow> = workspace
+        .flows()
+        .map(|(a, b, mass)| {
+            let (from, to) = if by_row {
+                (many[a], few[b])
+            } else {
+                (few[b], many[a])
+            };
+            Flow {
+                from: from as u32,
+                to: to as u32,
+                mass,
+            }
+        })
+        .collect();
+    flows.sort_unstable_by_key(|flow| (flow.from, flow.to));
+
+    let (supply_duals, demand_duals) = extend_duals(
+        costs,
+        (supply.len(), demand.len()),
+        if by_row { Known::Sinks } else { Known::Sources },
+        few,
+        workspace.sink_duals(),
+    );
+    Ok(Solution {
+        cost,
+        flows,
+        supply_duals,
+        demand_duals,
+    })
+}
+
+/// Which side the solver's dual values belong to.
+#[derive(Clone, Copy, PartialEq)]
+enum Known {
+    Sinks,
+    Sources,
+}
+
+/// Dual values for every row and column, from those of the positive weights of
+/// one side: twice the largest feasible values given the other side. Weights of
+/// zero need a feasible value too, although it does not count.
+fn extend_duals(
+    costs: &[f64],
+    (n_sources, n_sinks): (usize, usize),
+    known: Known,
+    positions: &[usize],
+    values: &[f64],
+) -> (Vec<f64>, Vec<f64>) {
+    let cost = |known_index: usize, other: usize| match known {
+        Known::Sinks => costs[other * n_sinks + known_index],
+        Known::Sources => costs[known_index * n_sinks + other],
+    };
+    let (n_known, n_other) = match known {
+        Known::Sinks => (n_sinks, n_sources),
+        Known::Sources => (n_sources, n_sinks),
+    };
+    let other: Vec<f64> = (0..n_other)
+        .map(|o| {
+            positions
+                .iter()
+                .zip(values)
+                .map(|(&k, value)| cost(k, o) - value)
+                .fold(f64::INFINITY, f64::min)
+        })
+        .collect();
+    let mut given = vec![f64::NAN; n_known];
+    for (&k, &value) in positions.iter().zip(values) {
+        given[k] = value;
+    }
+    for (k, value) in given.iter_mut().enumerate() {
+        if value.is_nan() {
+            *value = (0..n_other)
+                .map(|o| cost(k, o) - other[o])
+                .fold(f64::INFINITY, f64::min);
+        }
+    }
+    match known {
+        Known::Sinks => (other, given),
+        Known::Sources => (given, other),
+    }
+}
+
+fn positive(weights: &[f64]) -> Vec<usize> {
+    (0..weights.len()).filter(|&i| weights[i] > 0.0).collect()
+}
+
+fn validate(costs: &[f64], supply: &[f64], demand: &[f64]) -> Result<()> {
+    // Checked multiplication: the lengths come from the caller.
+    let expected = supply.len().checked_mul(demand.len());
+    if expected != Some(costs.len()) {
+        return Err(TransportProblem::WrongShape {
+            sources: supply.len(),
+            sinks: demand.len(),
+            expected: expected.unwrap_or(usize::MAX),
+            found: costs.len(),
+        }
+        .into());
+    }
+    for (side, weights) in [("supply", supply), ("demand", demand)] {
+        if let Some(index) = weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
+            return Err(TransportProblem::BadWeight {
+                side,
+                index,
+                weight: weights[index],
+            }
+            .into());
+        }
+    }
+    if let Some(index) = costs.iter().position(|c| c.is_nan() || c.abs() > 1e300) {
+        return Err(TransportProblem::BadCost {
+            from: index / demand.len(),
+            to: index % demand.len(),
+            cost: costs[index],
+        }
+        .into());
+    }
+    let total_supply: f64 = supply.iter().sum();
+    let total_demand: f64 = demand.iter().sum();
+    if !(total_supply > 0.0 && total_demand > 0.0) {
+        return Err(TransportProblem::NoMass.into());
+    }
+    let balanced =
+        (total_supply - total_demand).abs() <= BALANCE_TOLERANCE * total_supply.max(total_demand);
+    if !balanced {
+        return Err(TransportProblem::Unbalanced {
+            supply: total_supply,
+            demand: total_demand,
+        }
+        .into());
+    }
+    Ok(())
+}

@@ -1,0 +1,89 @@
+//! The transport problems whose optimal costs are known from POT.
+//!
+//! `testdata/pot/problems.csv` holds sizes, seeds, costs and checksums; the
+//! problems themselves are rebuilt by [`generator`].
+
+mod generator;
+
+use std::path::Path;
+
+const HEADER: &str = "id,kind,seed,n,m,dim,cost,checksum";
+
+/// One transport problem and its optimal cost.
+pub struct Problem {
+    /// Unique; begins with the kind.
+    pub id: String,
+    /// What is special about it.
+    pub kind: String,
+    /// Ground costs, row-major: a row for each supply.
+    pub costs: Vec<f64>,
+    /// Sums to one up to rounding.
+    pub supply: Vec<f64>,
+    /// Sums to one up to rounding.
+    pub demand: Vec<f64>,
+    /// The optimal cost: zero, or at least a thousandth of the largest ground cost.
+    pub expected: f64,
+    /// What the problem's bits hashed to where POT solved it.
+    pub expected_checksum: u64,
+}
+
+impl Problem {
+    /// The hash of this problem's bits.
+    pub fn checksum(&self) -> u64 {
+        generator::checksum([&self.costs, &self.supply, &self.demand])
+    }
+
+    /// The largest ground cost.
+    pub fn largest_cost(&self) -> f64 {
+        self.costs.iter().copied().fold(0.0, f64::max)
+    }
+
+    /// Reads one line of the file and rebuilds the problem it describes.
+    fn from_line(line: &str) -> Self {
+        let fields: Vec<&str> = line.split(',').collect();
+        let [id, kind, seed, n, m, dim, cost, checksum] = fields[..] else {
+            panic!("eight fields expected: {line}");
+        };
+        let size = |field: &str| -> usize {
+            field
+                .parse()
+                .unwrap_or_else(|error| panic!("{error}: {line}"))
+        };
+        let seed = seed
+            .parse()
+            .unwrap_or_else(|error| panic!("{error}: {line}"));
+        let (costs, supply, demand) = generator::build(kind, seed, size(n), size(m), size(dim));
+        Self {
+            id: id.to_owned(),
+            kind: kind.to_owned(),
+            costs,
+            supply,
+            demand,
+            expected: cost
+                .parse()
+                .unwrap_or_else(|error| panic!("{error}: {line}")),
+            expected_checksum: u64::from_str_radix(checksum, 16)
+                .unwrap_or_else(|error| panic!("{error}: {line}")),
+        }
+    }
+}
+
+/// Runs `visit` on every problem of the file, one at a time, and returns their number.
+///
+/// # Panics
+///
+/// If the file is missing, malformed or shorter than it was committed.
+pub fn for_each_problem(mut visit: impl FnMut(Problem)) -> usize {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/pot/problems.csv");
+    let text = std::fs::read_to_string(&path)
+        .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some(HEADER));
+    let mut n_problems = 0;
+    for line in lines {
+        visit(Problem::from_line(line));
+        n_problems += 1;
+    }
+    assert_eq!(n_problems, 2_950, "rows in {}", path.display());
+    n_problems
+}

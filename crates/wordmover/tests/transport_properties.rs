@@ -1,0 +1,183 @@
+//! Properties of the exact solver: proved optimal, symmetric, bounded below.
+
+use proptest::prelude::*;
+use wordmover::transport::{Certificate, relaxed_from_demand, relaxed_from_supply, solve};
+
+/// A problem: costs, supplies and demands of total one.
+fn problems(max: usize) -> impl Strategy<Value = (Vec<f64>, Vec<f64>, Vec<f64>)> {
+    (1..=max, 1..=max, 0..4u8).prop_flat_map(|(n, m, kind)| {
+        // Few distinct costs make ties; so do few distinct weights.
+        let cost = match kind {
+            0 => (0..4u8).prop_map(f64::from).boxed(),
+            1 => (-3.0..3.0f64).boxed(),
+            _ => (0.0..1.0f64).boxed(),
+        };
+        let weight = match kind {
+            0 => (0..3u8).prop_map(f64::from).boxed(),
+            2 => (0..27i32, 0.5..1.0f64)
+                .prop_map(|(k, u)| u * 0.5f64.powi(k))
+                .boxed(),
+            _ => (0.0..1.0f64).boxed(),
+        };
+        (
+            prop::collection::vec(cost, n * m),
+            weights(weight.clone(), n),
+            weights(weight, m),
+        )
+    })
+}
+
+fn weights(weight: BoxedStrategy<f64>, n: usize) -> impl Strategy<Value = Vec<f64>> {
+    prop::collection::vec(weight, n)
+        .prop_filter("some mass", |w| w.iter().sum::<f64>() > 0.0)
+        .prop_map(|w| {
+            let total: f64 = w.iter().sum();
+            w.iter().map(|x| x / total).collect()
+        })
+}
+
+fn transposed(costs: &[f64], n: usize, m: usize) -> Vec<f64> {
+    (0..m)
+        .flat_map(|j| (0..n).map(move |i| costs[i * m + j]))
+        .collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(5000) })]
+
+    #[test]
+    fn every_answer_is_proved_optimal((costs, supply, demand) in problems(24)) {
+        let solution = solve(&costs, &supply, &demand).unwrap();
+        let certificate = Certificate::check(&costs, &supply, &demand, &solution);
+        prop_assert!(certificate.holds(1e-12), "{certificate:?}");
+    }
+
+    #[test]
+    fn exchanging_the_sides_keeps_the_cost((costs, supply, demand) in problems(16)) {
+        let there = solve(&costs, &supply, &demand).unwrap().cost;
+        let back = transposed(&costs, supply.len(), demand.len());
+        let back = solve(&back, &demand, &supply).unwrap().cost;
+        prop_assert!((there - back).abs() <= 1e-12 * (1.0 + there.abs()));
+    }
+
+    #[test]
+    fn relaxed_costs_are_lower_bounds((costs, supply, demand) in problems(16)) {
+        let exact = solve(&costs, &supply, &demand).unwrap().cost;
+        let slack = 1e-12 * (1.0 + exact.abs());
+        prop_assert!(relaxed_from_supply(&costs, &supply, demand.len()) <= exact + slack);
+        prop_assert!(relaxed_from_demand(&costs, &demand) <= exact + slack);
+    }
+
+    #[test]
+    fn on_a_line_the_cost_is_the_area_between_the_distribution_functions(
+        points in prop::collection::vec((0.0..10.0f64, 0.01..1.0f64, 0.01..1.0f64), 1..30),
+    ) {
+        let mut points = points;
+        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let normalised = |w: Vec<f64>| -> Vec<f64> {
+            let total: f64 = w.iter().sum();
+            w.iter().map(|x| x / total).collect()
+        };
+        let supply = normalised(points.iter().map(|p| p.1).collect());
+        let demand = normalised(points.iter().map(|p| p.2).collect());
+        let costs: Vec<f64> = points
+            .iter()
+            .flat_map(|a| points.iter().map(move |b| (a.0 - b.0).abs()))
+            .collect();
+        let (mut area, mut difference) = (0.0, 0.0f64);
+        for (k, pair) in points.windows(2).enumerate() {
+            difference += supply[k] - demand[k];
+            area += difference.abs() * (pair[1].0 - pair[0].0);
+        }
+        let cost = solve(&costs, &supply, &demand).unwrap().cost;
+        prop_assert!((cost - area).abs() <= 1e-10, "{cost} and {area}");
+    }
+}
+
+#[test]
+fn a_wrong_plan_does_not_pass_as_optimal() {
+    let (costs, supply, demand) = ([0.0, 1.0, 1.0, 0.0], [0.5, 0.5], [0.5, 0.5]);
+    let right = solve(&costs, &supply, &demand).unwrap();
+    let check = |solution| Certificate::check(&costs, &supply, &demand, &solution).holds(1e-9);
+    assert!(check(right.clone()));
+
+    let mut crossed = right.clone();
+    for flow in &mut crossed.flows {
+        flow.to = 1 - flow.to;
+    }
+    crossed.cost = 1.0;
+    assert!(!check(crossed), "a feasible plan that costs too much");
+    let mut short = right.clone();
+    short.flows.pop();
+    assert!(!check(short), "a plan that forgets a source");
+    let mut greedy = right.clone();
+    greedy.supply_duals[0] += 0.1;
+    assert!(!check(greedy), "dual values above the costs");
+    let mut lying = right.clone();
+    lying.cost += 0.1;
+    assert!(!check(lying), "a cost that is not the plan's");
+    let mut unnumbered = right;
+    unnumbered.demand_duals[0] = f64::NAN;
+    assert!(!check(unnumbered), "dual values that are not numbers");
+}
+
+#[test]
+fn bad_problems_are_refused_in_one_sentence() {
+    let say = |costs: &[f64], supply: &[f64], demand: &[f64]| {
+        solve(costs, supply, demand).unwrap_err().to_string()
+    };
+    assert_eq!(
+        say(&[1.0], &[1.0], &[0.5, 0.5]),
+        "expected 2 costs for 1 supplies and 2 demands, found 1"
+    );
+    assert_eq!(
+        say(&[1.0, f64::NAN], &[1.0], &[0.5, 0.5]),
+        "the cost from source 0 to sink 1 is NaN, not a number of size up to 1e300"
+    );
+    assert_eq!(
+        say(&[1.0, 1.0], &[1.0], &[1.5, -0.5]),
+        "demand 1 is -0.5, not a finite number of at least zero"
+    );
+    assert_eq!(
+        say(&[1.0, 1.0], &[f64::INFINITY], &[0.5, 0.5]),
+        "supply 0 is inf, not a finite number of at least zero"
+    );
+    assert_eq!(
+        say(&[1.0, 1.0], &[1.0], &[0.5, 0.4]),
+        "supplies sum to 1 and demands to 0.9: they must be equal"
+    );
+    for (costs, supply, demand) in [
+        (&[][..], &[][..], &[][..]),
+        (&[][..], &[][..], &[1.0][..]),
+        (&[1.0][..], &[0.0][..], &[0.0][..]),
+    ] {
+        assert_eq!(
+            say(costs, supply, demand),
+            "a transport problem needs at least one positive supply and one positive demand"
+        );
+    }
+}
+
+#[test]
+fn large_problems_are_solved_exactly() {
+    // A fixed generator: these shapes are too slow for many random cases.
+    let mut state = 7u64;
+    let mut uniform = move || {
+        state = state
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (state >> 11) as f64 / (1u64 << 53) as f64
+    };
+    for (n, m) in [(500, 500), (500, 21), (37, 400), (1000, 3)] {
+        let costs: Vec<f64> = (0..n * m).map(|_| uniform()).collect();
+        let mut weights = |n: usize| -> Vec<f64> {
+            let w: Vec<f64> = (0..n).map(|_| uniform() + 1e-6).collect();
+            let total: f64 = w.iter().sum();
+            w.iter().map(|x| x / total).collect()
+        };
+        let (supply, demand) = (weights(n), weights(m));
+        let solution = solve(&costs, &supply, &demand).unwrap();
+        let certificate = Certificate::check(&costs, &supply, &demand, &solution);
+        assert!(certificate.holds(1e-12), "{n} x {m}: {certificate:?}");
+    }
+}
