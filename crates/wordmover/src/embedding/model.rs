@@ -1,0 +1,191 @@
+//! The fitted model: documents to vectors.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use crate::document::{CorpusCounts, Document, WordCounts};
+use crate::error::Result;
+use crate::random_documents::RandomDocuments;
+use crate::space::WordSpace;
+use crate::vectors::WordVectors;
+
+use super::fit::Fitter;
+use super::params::EmbeddingParams;
+use super::transform;
+
+/// A fitted Word Mover's Embedding.
+///
+/// Feature `j` of a document `x` is `exp(-gamma * WMD(x, omega_j)) / sqrt(R)` for
+/// the random documents `omega_j`; inner products of two embeddings estimate the
+/// Word Mover's Kernel. The embedding of a document depends on the document and the
+/// model alone: not on the documents beside it, the batch size or the threads.
+///
+/// A document without a known word is infinitely far from everything, so its
+/// features are all 0.
+///
+/// ```
+/// use std::sync::Arc;
+/// use wordmover::{EmbeddingParams, WordMoversEmbedding, WordVectors};
+///
+/// let texts = ["Obama speaks to the media in Illinois",
+///              "The president greets the press in Chicago",
+///              "The band gave a concert in Japan"];
+/// let params = EmbeddingParams::default().n_features(256);
+/// let model = WordMoversEmbedding::fit(params, Arc::new(WordVectors::builtin()), &texts)?;
+/// let z = model.transform(&texts)?;
+/// assert_eq!(z.len(), 3 * 256);
+/// # Ok::<(), wordmover::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct WordMoversEmbedding {
+    pub(crate) params: EmbeddingParams,
+    /// `None`: raw distances.
+    pub(crate) gamma: Option<f64>,
+    pub(crate) corpus: CorpusCounts,
+    pub(crate) space: WordSpace,
+    pub(crate) random_documents: RandomDocuments,
+}
+
+impl WordMoversEmbedding {
+    /// Fits a model on texts; see [`Fitter`] to do so in a stream.
+    ///
+    /// # Errors
+    ///
+    /// A parameter is out of range, or no text has a known word.
+    pub fn fit(
+        params: EmbeddingParams,
+        vectors: Arc<WordVectors>,
+        texts: &[impl AsRef<str>],
+    ) -> Result<Self> {
+        let mut fitter = Fitter::new(params.check()?, vectors);
+        for text in texts {
+            let counts = fitter.word_counts(text.as_ref());
+            fitter.observe(&counts);
+        }
+        fitter.finish()
+    }
+
+    /// Embeds texts: a row of [`n_features`](Self::n_features) for each.
+    ///
+    /// # Errors
+    ///
+    /// A word vector holds a value that is not finite.
+    pub fn transform(&self, texts: &[impl AsRef<str> + Sync]) -> Result<Vec<f32>> {
+        let documents: Vec<Document> = texts
+            .par_iter()
+            .map(|text| self.document(&self.word_counts(text.as_ref())))
+            .collect();
+        self.embed(&documents)
+    }
+
+    /// Counts the known words of a text.
+    #[must_use]
+    pub fn word_counts(&self, text: &str) -> WordCounts {
+        WordCounts::from_text(text, &self.params.tokenizer, self.space.vectors())
+    }
+
+    /// Weighs counted words as the model was fitted to.
+    #[must_use]
+    pub fn document(&self, counts: &WordCounts) -> Document {
+        Document::from_counts(counts, &self.corpus, &self.params.bag)
+    }
+
+    /// Embeds documents: a row of [`n_features`](Self::n_features) for each.
+    ///
+    /// # Errors
+    ///
+    /// As [`transform`](Self::transform).
+    pub fn embed(&self, documents: &[Document]) -> Result<Vec<f32>> {
+        let mut out = vec![0.0; documents.len() * self.n_features()];
+        self.embed_into(documents, &mut out, &mut |_| ControlFlow::Continue(()))?;
+        Ok(out)
+    }
+
+    /// Embeds documents into a buffer of the caller's, row by row. Now and then
+    /// `progress` hears how many distances were computed since the last time, out
+    /// of `documents.len() * n_features()`, and may break off.
+    ///
+    /// # Errors
+    ///
+    /// As [`transform`](Self::transform), and [`crate::Error::Interrupted`].
+    ///
+    /// # Panics
+    ///
+    /// If `out` is not `documents.len() * n_features()` long.
+    pub fn embed_into(
+        &self,
+        documents: &[Document],
+        out: &mut [f32],
+        progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let scale = 1.0 / (self.n_features() as f64).sqrt();
+        let feature = |distance: f64| match self.gamma {
+            Some(gamma) => (libm::exp(-gamma * distance) * scale) as f32,
+            None => distance as f32,
+        };
+        let (space, random) = (&self.space, &self.random_documents);
+        transform::map_distances(space, random, documents, out, 0.0, feature, progress)
+    }
+
+    /// The exact distances from every document to every random document, row by
+    /// row: what the features are made of. Infinity for documents without words.
+    ///
+    /// # Errors
+    ///
+    /// As [`transform`](Self::transform).
+    pub fn distances(&self, documents: &[Document]) -> Result<Vec<f64>> {
+        transform::distances(&self.space, &self.random_documents, documents)
+    }
+
+    /// Number of features (`R` in the paper).
+    #[must_use]
+    pub fn n_features(&self) -> usize {
+        self.random_documents.len()
+    }
+
+    /// The settled gamma; `None` if the features are raw distances.
+    #[must_use]
+    pub fn gamma(&self) -> Option<f64> {
+        self.gamma
+    }
+
+    /// The parameters it was fitted with.
+    #[must_use]
+    pub fn params(&self) -> &EmbeddingParams {
+        &self.params
+    }
+
+    /// The word vectors under the model's normalisation.
+    #[must_use]
+    pub fn space(&self) -> &WordSpace {
+        &self.space
+    }
+
+    /// The word counts of the corpus it was fitted on.
+    #[must_use]
+    pub fn corpus(&self) -> &CorpusCounts {
+        &self.corpus
+    }
+
+    /// The random documents.
+    #[must_use]
+    pub fn random_documents(&self) -> &RandomDocuments {
+        &self.random_documents
+    }
+}
+
+/// The kernel estimate `<Z(x), Z(y)>` of two embeddings.
+///
+/// # Panics
+///
+/// If they differ in length.
+#[must_use]
+pub fn kernel(x: &[f32], y: &[f32]) -> f64 {
+    assert_eq!(x.len(), y.len(), "embeddings of one model");
+    x.iter()
+        .zip(y)
+        .map(|(&a, &b)| f64::from(a) * f64::from(b))
+        .sum()
+}

@@ -1,0 +1,61 @@
+//! The model file: a safetensors file with documented tensors and metadata.
+//!
+//! `docs/model-format.md` describes it for readers in other languages. Everything
+//! in a file is checked before it is used, and sizes before memory is taken for
+//! them; a file from a newer version is refused by name. A model does not hold its
+//! word vectors unless asked to: it holds their checksum, and refuses others.
+
+mod packed_words;
+mod problem;
+mod reader;
+mod writer;
+
+pub use problem::ModelProblem;
+pub use reader::ModelFile;
+
+use serde::{Deserialize, Serialize};
+
+use crate::vectors::WordVectors;
+
+/// Value of the metadata key `format`.
+const FORMAT: &str = "wordmover-model";
+
+/// Version of the format this library reads and writes.
+const VERSION: u32 = 1;
+
+/// Which word vectors a model was fitted with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VectorsIdentity {
+    /// File name, or `builtin`.
+    pub name: String,
+    /// Number of words.
+    pub words: usize,
+    /// Dimension.
+    pub dim: usize,
+    /// SHA-256 of words and values, as [`WordVectors::checksum`] gives it.
+    pub checksum: String,
+}
+
+impl VectorsIdentity {
+    /// Describes `vectors`.
+    #[must_use]
+    pub fn of(vectors: &WordVectors) -> Self {
+        VectorsIdentity {
+            name: vectors.name().to_owned(),
+            words: vectors.len(),
+            dim: vectors.dim(),
+            checksum: vectors.checksum().to_owned(),
+        }
+    }
+}
+
+impl std::fmt::Display for VectorsIdentity {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let short = self.checksum.get(..12).unwrap_or(&self.checksum);
+        write!(
+            f,
+            "{} ({} x {}, sha256 {short}…)",
+            self.name, self.words, self.dim
+        )
+    }
+}

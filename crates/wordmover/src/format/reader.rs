@@ -1,0 +1,404 @@
+//! Bytes to a model, trusting nothing.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use safetensors::Dtype;
+use safetensors::tensor::Metadata as TensorsHeader;
+use serde::de::DeserializeOwned;
+
+use crate::container::{self, ContainerProblem};
+use crate::document::{CorpusCounts, WordFrequency};
+use crate::embedding::{CheckedParams, EmbeddingParams, Gamma, WordMoversEmbedding};
+use crate::error::{Error, Result};
+use crate::random_documents::{GENERATOR, RandomDocuments};
+use crate::space::WordSpace;
+use crate::vectors::WordVectors;
+
+use super::{FORMAT, ModelProblem, VERSION, VectorsIdentity, packed_words};
+
+/// A model file that was read and found sound, before it meets its word vectors.
+#[derive(Debug, Clone)]
+pub struct ModelFile {
+    name: String,
+    params: CheckedParams,
+    gamma: Option<f64>,
+    written_by: String,
+    vectors: VectorsIdentity,
+    n_documents: u64,
+    vocabulary: Vec<(String, WordFrequency)>,
+    center: Option<Vec<f64>>,
+    random_documents: RandomDocuments,
+    bundled_vectors: Option<Vec<u8>>,
+}
+
+impl ModelFile {
+    /// Reads and checks a model file.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Read`]; [`Error::InvalidModel`] says what is wrong with it.
+    pub fn open(path: &Path) -> Result<Self> {
+        let bytes = std::fs::read(path).map_err(|source| Error::Read {
+            path: path.to_owned(),
+            source,
+        })?;
+        Self::from_bytes(&bytes, &path.display().to_string())
+    }
+
+    /// Checks the bytes of a model file; `name` is what messages call it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidModel`].
+    pub fn from_bytes(bytes: &[u8], name: &str) -> Result<Self> {
+        parse(bytes, name).map_err(|problem| Error::InvalidModel {
+            name: name.to_owned(),
+            problem,
+        })
+    }
+
+    /// The vectors it was fitted with.
+    #[must_use]
+    pub fn vectors(&self) -> &VectorsIdentity {
+        &self.vectors
+    }
+
+    /// Whether it holds them itself.
+    #[must_use]
+    pub fn has_bundled_vectors(&self) -> bool {
+        self.bundled_vectors.is_some()
+    }
+
+    /// Parameters it was fitted with.
+    #[must_use]
+    pub fn params(&self) -> &EmbeddingParams {
+        self.params.get()
+    }
+
+    /// The settled gamma; `None` if the features are raw distances.
+    #[must_use]
+    pub fn gamma(&self) -> Option<f64> {
+        self.gamma
+    }
+
+    /// Documents it was fitted on.
+    #[must_use]
+    pub fn n_documents(&self) -> u64 {
+        self.n_documents
+    }
+
+    /// Distinct known words of those documents.
+    #[must_use]
+    pub fn n_words(&self) -> usize {
+        self.vocabulary.len()
+    }
+
+    /// Its random documents.
+    #[must_use]
+    pub fn random_documents(&self) -> &RandomDocuments {
+        &self.random_documents
+    }
+
+    /// The program and version that wrote it.
+    #[must_use]
+    pub fn written_by(&self) -> &str {
+        &self.written_by
+    }
+
+    /// Joins the model with its word vectors: those it bundles, or those given, or
+    /// else the built-in ones if it was fitted with them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidModel`] if they are missing or others than it was fitted with.
+    pub fn with_vectors(self, given: Option<Arc<WordVectors>>) -> Result<WordMoversEmbedding> {
+        let name = self.name.clone();
+        let invalid = |problem| Error::InvalidModel {
+            name: name.clone(),
+            problem,
+        };
+        let vectors = match (given, self.bundled_vectors) {
+            (Some(given), _) => given,
+            (None, Some(bytes)) => Arc::new(WordVectors::from_bytes(bytes, &self.vectors.name)?),
+            (None, None) => builtin_if(&self.vectors).ok_or_else(|| {
+                invalid(ModelProblem::VectorsNeeded {
+                    needed: Box::new(self.vectors.clone()),
+                })
+            })?,
+        };
+        if vectors.checksum() != self.vectors.checksum || vectors.dim() != self.vectors.dim {
+            return Err(invalid(ModelProblem::WrongVectors {
+                needed: Box::new(self.vectors),
+                given: Box::new(VectorsIdentity::of(&vectors)),
+            }));
+        }
+        let mut counts = Vec::with_capacity(self.vocabulary.len());
+        for (word, frequency) in self.vocabulary {
+            match vectors.id(&word) {
+                Some(id) => counts.push((id, frequency)),
+                None => return Err(invalid(ModelProblem::UnknownWord { word })),
+            }
+        }
+        let n_words = counts.len();
+        let corpus = CorpusCounts::from_parts(self.n_documents, counts);
+        if corpus.words().len() != n_words {
+            let reason = "holds a word twice".to_owned();
+            return Err(invalid(ModelProblem::BadValue {
+                name: "vocabulary",
+                reason,
+            }));
+        }
+        let params = self.params.get().clone();
+        Ok(WordMoversEmbedding {
+            gamma: self.gamma,
+            corpus,
+            space: WordSpace::with_center(vectors, params.normalization, self.center),
+            random_documents: self.random_documents,
+            params,
+        })
+    }
+}
+
+impl WordMoversEmbedding {
+    /// Loads a model with its word vectors; see [`ModelFile::with_vectors`].
+    ///
+    /// # Errors
+    ///
+    /// As [`ModelFile::open`] and [`ModelFile::with_vectors`].
+    pub fn load(path: &Path, vectors: Option<Arc<WordVectors>>) -> Result<Self> {
+        ModelFile::open(path)?.with_vectors(vectors)
+    }
+}
+
+#[cfg(feature = "builtin-vectors")]
+fn builtin_if(needed: &VectorsIdentity) -> Option<Arc<WordVectors>> {
+    let builtin = WordVectors::builtin();
+    (needed.checksum == builtin.checksum()).then(|| Arc::new(builtin))
+}
+
+#[cfg(not(feature = "builtin-vectors"))]
+fn builtin_if(_needed: &VectorsIdentity) -> Option<Arc<WordVectors>> {
+    None
+}
+
+fn parse(bytes: &[u8], name: &str) -> Result<ModelFile, ModelProblem> {
+    let (data_start, header) = container::parse(bytes).map_err(|problem| {
+        let reason = match problem {
+            ContainerProblem::Header { detail } => detail,
+            ContainerProblem::Size { expected, found } => {
+                format!("{found} bytes where {expected} are due")
+            }
+        };
+        ModelProblem::NotSafetensors { reason }
+    })?;
+    let tensors = Tensors {
+        header: &header,
+        data: &bytes[data_start..],
+    };
+    let metadata = Metadata(header.metadata().clone().unwrap_or_default());
+
+    if metadata.0.get("format").map(String::as_str) != Some(FORMAT) {
+        return Err(ModelProblem::NotAModel);
+    }
+    let found: u32 = metadata.json("version")?;
+    if found > VERSION {
+        return Err(ModelProblem::NewerVersion {
+            found,
+            supported: VERSION,
+        });
+    }
+    let generator = metadata.text("generator")?;
+    if generator != GENERATOR {
+        return Err(metadata_problem(
+            "generator",
+            format!("names the unknown {generator:?}"),
+        ));
+    }
+    let params: EmbeddingParams = metadata.json("parameters")?;
+    let params = params
+        .check()
+        .map_err(|error| metadata_problem("parameters", error.to_string()))?;
+    let gamma: Option<f64> = metadata.json("gamma")?;
+    let fits = match params.get().gamma {
+        Gamma::None => gamma.is_none(),
+        Gamma::Value(value) => gamma == Some(value),
+        Gamma::Auto => gamma.is_some_and(|gamma| gamma.is_finite() && gamma > 0.0),
+    };
+    if !fits {
+        return Err(metadata_problem(
+            "gamma",
+            "does not fit the parameters".to_owned(),
+        ));
+    }
+    let vectors: VectorsIdentity = metadata.json("vectors")?;
+    let n_documents: u64 = metadata.json("n_documents")?;
+    let centers = params.get().normalization.centers();
+    Ok(ModelFile {
+        name: name.to_owned(),
+        written_by: metadata.text("written_by")?.to_owned(),
+        n_documents,
+        vocabulary: tensors.vocabulary(n_documents)?,
+        center: if centers {
+            Some(tensors.center(vectors.dim)?)
+        } else {
+            None
+        },
+        random_documents: tensors.random_documents(params.get(), vectors.dim)?,
+        bundled_vectors: tensors.bundled_vectors()?,
+        vectors,
+        gamma,
+        params,
+    })
+}
+
+fn metadata_problem(key: &'static str, reason: String) -> ModelProblem {
+    ModelProblem::Metadata { key, reason }
+}
+
+struct Metadata(HashMap<String, String>);
+
+impl Metadata {
+    fn text(&self, key: &'static str) -> Result<&str, ModelProblem> {
+        let value = self.0.get(key).map(String::as_str);
+        value.ok_or_else(|| metadata_problem(key, "is missing".to_owned()))
+    }
+
+    fn json<T: DeserializeOwned>(&self, key: &'static str) -> Result<T, ModelProblem> {
+        serde_json::from_str(self.text(key)?)
+            .map_err(|error| metadata_problem(key, format!("cannot be read: {error}")))
+    }
+}
+
+struct Tensors<'b> {
+    header: &'b TensorsHeader,
+    data: &'b [u8],
+}
+
+impl<'b> Tensors<'b> {
+    /// The data of a tensor of this type and shape, where `None` stands for any
+    /// length.
+    fn data(
+        &self,
+        name: &'static str,
+        dtype: Dtype,
+        shape: &[Option<usize>],
+    ) -> Result<&'b [u8], ModelProblem> {
+        let tensor = self
+            .header
+            .info(name)
+            .ok_or(ModelProblem::MissingTensor { name })?;
+        let fits = tensor.dtype == dtype
+            && tensor.shape.len() == shape.len()
+            && tensor
+                .shape
+                .iter()
+                .zip(shape)
+                .all(|(n, due)| due.is_none_or(|due| due == *n));
+        if fits {
+            let (start, end) = tensor.data_offsets;
+            return Ok(&self.data[start..end]);
+        }
+        let lengths = shape
+            .iter()
+            .map(|n| n.map_or("any".to_owned(), |n| n.to_string()));
+        Err(ModelProblem::WrongTensor {
+            name,
+            expected: format!("{dtype:?} [{}]", lengths.collect::<Vec<_>>().join(", ")),
+            found: format!("{:?} {:?}", tensor.dtype, tensor.shape),
+        })
+    }
+
+    fn vocabulary(&self, n_documents: u64) -> Result<Vec<(String, WordFrequency)>, ModelProblem> {
+        let bytes = self.data("vocabulary", Dtype::U8, &[None])?;
+        let ends = numbers(
+            self.data("vocabulary_ends", Dtype::U64, &[None])?,
+            u64::from_le_bytes,
+        );
+        let words = packed_words::unpack("vocabulary", bytes, &ends)?;
+        let shape = [Some(words.len())];
+        let documents = self.data("document_frequencies", Dtype::U64, &shape)?;
+        let occurrences = self.data("occurrences", Dtype::U64, &shape)?;
+        let frequencies = numbers(documents, u64::from_le_bytes)
+            .into_iter()
+            .zip(numbers(occurrences, u64::from_le_bytes))
+            .map(|(documents, occurrences)| WordFrequency {
+                documents,
+                occurrences,
+            });
+        let mut vocabulary = Vec::with_capacity(words.len());
+        for (word, frequency) in words.into_iter().zip(frequencies) {
+            if frequency.documents == 0
+                || frequency.documents > n_documents
+                || frequency.occurrences < frequency.documents
+            {
+                return Err(ModelProblem::BadValue {
+                    name: "document_frequencies",
+                    reason: format!("holds an impossible count for {word:?}"),
+                });
+            }
+            vocabulary.push((word, frequency));
+        }
+        Ok(vocabulary)
+    }
+
+    fn center(&self, dim: usize) -> Result<Vec<f64>, ModelProblem> {
+        let center = numbers(
+            self.data("center", Dtype::F64, &[Some(dim)])?,
+            f64::from_le_bytes,
+        );
+        if center.iter().all(|x| x.is_finite()) {
+            Ok(center)
+        } else {
+            Err(not_finite("center"))
+        }
+    }
+
+    fn random_documents(
+        &self,
+        params: &EmbeddingParams,
+        dim: usize,
+    ) -> Result<RandomDocuments, ModelProblem> {
+        let lengths = self.data("random_lengths", Dtype::U32, &[Some(params.n_features)])?;
+        let lengths = numbers(lengths, u32::from_le_bytes);
+        if !lengths
+            .iter()
+            .all(|&n| (1..=params.d_max).contains(&(n as usize)))
+        {
+            return Err(ModelProblem::BadValue {
+                name: "random_lengths",
+                reason: format!("holds a length that is not between 1 and {}", params.d_max),
+            });
+        }
+        let n_words: usize = lengths.iter().map(|&n| n as usize).sum();
+        let words = self.data("random_words", Dtype::F32, &[Some(n_words), Some(dim)])?;
+        let words = numbers(words, f32::from_le_bytes);
+        if dim == 0 || !words.iter().all(|x| x.is_finite()) {
+            return Err(not_finite("random_words"));
+        }
+        Ok(RandomDocuments::from_parts(dim, &lengths, words))
+    }
+
+    fn bundled_vectors(&self) -> Result<Option<Vec<u8>>, ModelProblem> {
+        match self.data("bundled_vectors", Dtype::U8, &[None]) {
+            Ok(bytes) => Ok(Some(bytes.to_vec())),
+            Err(ModelProblem::MissingTensor { .. }) => Ok(None),
+            Err(problem) => Err(problem),
+        }
+    }
+}
+
+fn not_finite(name: &'static str) -> ModelProblem {
+    ModelProblem::BadValue {
+        name,
+        reason: "holds a value that is not finite".to_owned(),
+    }
+}
+
+fn numbers<T, const N: usize>(bytes: &[u8], from: fn([u8; N]) -> T) -> Vec<T> {
+    let whole = bytes.chunks_exact(N);
+    whole
+        .map(|chunk| from(chunk.try_into().expect("whole chunks")))
+        .collect()
+}

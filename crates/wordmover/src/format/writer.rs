@@ -1,0 +1,158 @@
+//! A model to bytes.
+
+use std::io::Write;
+use std::path::Path;
+
+use safetensors::Dtype;
+
+use crate::aside::write_aside;
+use crate::container;
+use crate::embedding::WordMoversEmbedding;
+use crate::error::{Error, Result};
+use crate::random_documents::GENERATOR;
+
+use super::{FORMAT, VERSION, VectorsIdentity, packed_words};
+
+impl WordMoversEmbedding {
+    /// The bytes of the model file. With `bundle_vectors` it holds the word vectors
+    /// too and needs no others; built-in vectors need no bundling.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidVectors`] if the vectors to bundle hold a value that is not finite.
+    pub fn to_bytes(&self, bundle_vectors: bool) -> Result<Vec<u8>> {
+        let vectors = self.space.vectors();
+        let words = self.corpus.words();
+        let (bytes, ends) = packed_words::pack(words.iter().map(|&word| vectors.word(word)));
+        let frequency = |word: &u32| self.corpus.frequency(*word);
+        let documents = words.iter().map(|word| frequency(word).documents);
+        let occurrences = words.iter().map(|word| frequency(word).occurrences);
+        let n_features = self.n_features();
+        let lengths = (0..n_features).map(|j| self.random_documents.document_len(j) as u32);
+        let random_words = self.random_documents.words_of_range(0..n_features);
+        let n_random_words = random_words.len() / self.space.dim();
+
+        // Wide values first, so that all are aligned.
+        let mut tensors = vec![
+            Tensor::new("vocabulary_ends", Dtype::U64, vec![words.len()], le(ends)),
+            Tensor::new(
+                "document_frequencies",
+                Dtype::U64,
+                vec![words.len()],
+                le(documents),
+            ),
+            Tensor::new(
+                "occurrences",
+                Dtype::U64,
+                vec![words.len()],
+                le(occurrences),
+            ),
+        ];
+        if let Some(center) = self.space.center() {
+            let bytes = le(center.iter().copied());
+            tensors.push(Tensor::new("center", Dtype::F64, vec![center.len()], bytes));
+        }
+        let shape = vec![n_random_words, self.space.dim()];
+        let random_words = le(random_words.iter().copied());
+        tensors.push(Tensor::new(
+            "random_lengths",
+            Dtype::U32,
+            vec![n_features],
+            le(lengths),
+        ));
+        tensors.push(Tensor::new("random_words", Dtype::F32, shape, random_words));
+        tensors.push(Tensor::new(
+            "vocabulary",
+            Dtype::U8,
+            vec![bytes.len()],
+            bytes,
+        ));
+        if bundle_vectors {
+            let bytes = vectors.to_native_bytes(vectors.precision())?;
+            tensors.push(Tensor::new(
+                "bundled_vectors",
+                Dtype::U8,
+                vec![bytes.len()],
+                bytes,
+            ));
+        }
+        let json = |value: serde_json::Result<String>| value.expect("plain values");
+        let entries = [
+            ("format", FORMAT),
+            ("version", &VERSION.to_string()),
+            (
+                "written_by",
+                concat!("wordmover ", env!("CARGO_PKG_VERSION")),
+            ),
+            ("generator", GENERATOR),
+            ("parameters", &json(serde_json::to_string(&self.params))),
+            ("gamma", &json(serde_json::to_string(&self.gamma))),
+            ("n_documents", &self.corpus.n_documents().to_string()),
+            (
+                "vectors",
+                &json(serde_json::to_string(&VectorsIdentity::of(vectors))),
+            ),
+        ];
+        let described = tensors.iter().map(|t| (t.name, t.dtype, t.shape.clone()));
+        let mut file = container::header(&entries, described);
+        for tensor in &tensors {
+            file.extend_from_slice(&tensor.bytes);
+        }
+        Ok(file)
+    }
+
+    /// Writes the model file: aside first, then renamed over `path`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Write`], and as [`to_bytes`](Self::to_bytes).
+    pub fn save(&self, path: &Path, bundle_vectors: bool) -> Result<()> {
+        let bytes = self.to_bytes(bundle_vectors)?;
+        write_aside(path, |out| out.write_all(&bytes)).map_err(|source| Error::Write {
+            path: path.to_owned(),
+            source,
+        })
+    }
+}
+
+struct Tensor {
+    name: &'static str,
+    dtype: Dtype,
+    shape: Vec<usize>,
+    bytes: Vec<u8>,
+}
+
+impl Tensor {
+    fn new(name: &'static str, dtype: Dtype, shape: Vec<usize>, bytes: Vec<u8>) -> Self {
+        Tensor {
+            name,
+            dtype,
+            shape,
+            bytes,
+        }
+    }
+}
+
+/// Little-endian bytes of numbers.
+fn le<T: LittleEndian>(values: impl IntoIterator<Item = T>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for value in values {
+        value.append_to(&mut bytes);
+    }
+    bytes
+}
+
+trait LittleEndian {
+    fn append_to(self, bytes: &mut Vec<u8>);
+}
+
+macro_rules! little_endian {
+    ($($number:ty),*) => {
+        $(impl LittleEndian for $number {
+            fn append_to(self, bytes: &mut Vec<u8>) {
+                bytes.extend_from_slice(&self.to_le_bytes());
+            }
+        })*
+    };
+}
+little_endian!(u32, u64, f32, f64);

@@ -1,0 +1,237 @@
+//! The embedding against the exact kernel, and its promises of determinism.
+
+mod toy;
+
+use std::ops::ControlFlow;
+
+use wordmover::{
+    Document, EmbeddingParams, Error, Gamma, Normalization, RandomWords, Weighting,
+    WordMoversEmbedding, kernel, wmd,
+};
+
+fn fitted(params: EmbeddingParams) -> WordMoversEmbedding {
+    WordMoversEmbedding::fit(params, toy::vectors(), &toy::TEXTS).unwrap()
+}
+
+fn pairs(document: &Document) -> Vec<(usize, f64)> {
+    let words = document.words().iter().map(|&word| word as usize);
+    words.zip(document.weights().iter().copied()).collect()
+}
+
+/// Root mean square error of the kernel estimates, over pairs of texts and seeds.
+fn kernel_error(n_features: usize, n_seeds: u64) -> f64 {
+    let gamma = 0.7;
+    let texts = ["a b c", "a a d", "e d b", "c", "e e a"];
+    let (mut sum, mut n) = (0.0, 0.0);
+    for seed in 0..n_seeds {
+        let params = toy::params()
+            .n_features(n_features)
+            .gamma(Gamma::Value(gamma))
+            .seed(seed);
+        let model = fitted(params);
+        let documents = texts.map(|text| model.document(&model.word_counts(text)));
+        let z = model.embed(&documents).unwrap();
+        let rows: Vec<&[f32]> = z.chunks_exact(n_features).collect();
+        for (i, x) in documents.iter().enumerate() {
+            for (j, y) in documents.iter().enumerate().take(i + 1) {
+                let exact = toy::exact_kernel(gamma, &pairs(x), &pairs(y));
+                sum += (kernel(rows[i], rows[j]) - exact).powi(2);
+                n += 1.0;
+            }
+        }
+    }
+    f64::sqrt(sum / n)
+}
+
+#[test]
+fn the_kernel_error_falls_as_one_over_the_root_of_the_number_of_features() {
+    let sizes = [16usize, 64, 256, 1024];
+    let points = sizes.map(|n| ((n as f64).ln(), kernel_error(n, 40).ln()));
+    let mean = |f: fn(&(f64, f64)) -> f64| points.iter().map(f).sum::<f64>() / points.len() as f64;
+    let (mx, my) = (mean(|p| p.0), mean(|p| p.1));
+    let slope = points.iter().map(|(x, y)| (x - mx) * (y - my)).sum::<f64>()
+        / points.iter().map(|(x, _)| (x - mx).powi(2)).sum::<f64>();
+    assert!((-0.6..-0.4).contains(&slope), "slope {slope}");
+    // Were the estimate biased, it would not go on falling.
+    assert!(kernel_error(1024, 40) < 0.006);
+}
+
+#[test]
+fn features_are_exponentials_of_the_distances() {
+    let model = fitted(toy::params().n_features(20).gamma(Gamma::Value(2.0)));
+    let raw = fitted(toy::params().n_features(20).gamma(Gamma::None));
+    let distances = raw.transform(&toy::TEXTS).unwrap();
+    let features = model.transform(&toy::TEXTS).unwrap();
+    let documents = toy::TEXTS.map(|text| model.document(&model.word_counts(text)));
+    let exact = model.distances(&documents).unwrap();
+    for ((z, d), exact) in features.iter().zip(distances).zip(exact) {
+        assert_eq!(d, exact as f32);
+        assert!((f64::from(*z) - (-2.0 * exact).exp() / 20f64.sqrt()).abs() < 1e-8);
+    }
+}
+
+#[test]
+fn distances_are_word_movers_distances() {
+    // Random documents made of words of the vocabulary are documents too.
+    let model = fitted(
+        toy::params()
+            .n_features(50)
+            .d_max(4)
+            .weighting(Weighting::Tfidf),
+    );
+    let documents = toy::TEXTS.map(|text| model.document(&model.word_counts(text)));
+    let distances = model.distances(&documents).unwrap();
+    let random = model.random_documents();
+    for (i, document) in documents.iter().enumerate() {
+        for j in 0..random.len() {
+            let n = random.document_len(j);
+            let words = random.words(j).chunks_exact(2).map(|vector| {
+                let word = toy::WORDS.iter().position(|(_, v)| v == vector).unwrap();
+                (word as u32, 1.0 / n as f64)
+            });
+            let omega = Document::from_weights(words).unwrap();
+            let plan = wmd::transport(model.space(), document, &omega).unwrap();
+            assert!((plan.distance - distances[i * 50 + j]).abs() < 1e-12);
+        }
+    }
+}
+
+#[test]
+fn fewer_features_are_the_first_of_more() {
+    for random_words in [
+        RandomWords::Uniform,
+        RandomWords::UniformCentered,
+        RandomWords::Gaussian,
+        RandomWords::Vocabulary,
+    ] {
+        let params = || toy::params().random_words(random_words).seed(9);
+        let few = fitted(params().n_features(5));
+        let many = fitted(params().n_features(40));
+        for j in 0..5 {
+            assert_eq!(
+                few.random_documents().words(j),
+                many.random_documents().words(j)
+            );
+        }
+        assert_eq!(few.gamma(), many.gamma());
+        let other = fitted(params().n_features(5).seed(10));
+        assert_ne!(few.random_documents(), other.random_documents());
+    }
+}
+
+#[test]
+fn random_words_have_unit_length_where_words_have() {
+    let unit = fitted(
+        toy::params()
+            .random_words(RandomWords::Uniform)
+            .normalization(Normalization::Unit),
+    );
+    for j in 0..unit.n_features() {
+        for word in unit.random_documents().words(j).chunks_exact(2) {
+            assert!((word[0].hypot(word[1]) - 1.0).abs() < 1e-6);
+        }
+    }
+    let plain = fitted(toy::params().random_words(RandomWords::Uniform));
+    let all: Vec<f32> = (0..512)
+        .flat_map(|j| plain.random_documents().words(j).to_vec())
+        .collect();
+    assert!(
+        all.iter().all(|x| (-1.0..1.5).contains(x)),
+        "between the extreme coordinates"
+    );
+    assert!(all.iter().any(|x| *x < -0.9) && all.iter().any(|x| *x > 1.4));
+}
+
+#[test]
+fn the_same_bits_for_any_threads_batch_and_company() {
+    let texts: Vec<String> = (0..300)
+        .map(|i| {
+            let words = (0..=i % 7).map(|k| toy::WORDS[(i * 3 + k * k) % 5].0);
+            words.collect::<Vec<_>>().join(" ")
+        })
+        .collect();
+    let fit = || {
+        let params = toy::params()
+            .random_words(RandomWords::Gaussian)
+            .d_max(7)
+            .n_features(64);
+        WordMoversEmbedding::fit(params, toy::vectors(), &texts).unwrap()
+    };
+    let with_threads = |n| {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(n)
+            .build()
+            .unwrap();
+        pool.install(|| fit().transform(&texts).unwrap())
+    };
+    let together = with_threads(1);
+    assert_eq!(together, with_threads(2));
+    assert_eq!(together, with_threads(5));
+    let model = fit();
+    let alone: Vec<f32> = texts
+        .iter()
+        .flat_map(|text| model.transform(&[text]).unwrap())
+        .collect();
+    assert_eq!(together, alone);
+}
+
+#[test]
+fn a_text_without_known_words_has_a_row_of_zeros() {
+    let model = fitted(toy::params().n_features(8));
+    let z = model.transform(&["a", "", "zzz", "b"]).unwrap();
+    assert!(z[8..24].iter().all(|&x| x == 0.0));
+    assert!(z[..8].iter().chain(&z[24..]).all(|&x| x > 0.0));
+}
+
+#[test]
+fn gamma_auto_is_one_over_the_median_distance() {
+    let model = fitted(toy::params().n_features(32));
+    let documents = toy::TEXTS.map(|text| model.document(&model.word_counts(text)));
+    let mut distances = model.distances(&documents).unwrap();
+    distances.sort_by(f64::total_cmp);
+    assert_eq!(model.gamma(), Some(1.0 / distances[distances.len() / 2]));
+}
+
+#[test]
+fn bad_parameters_and_empty_corpora_are_refused() {
+    let say = |params: EmbeddingParams| params.check().unwrap_err().to_string();
+    assert_eq!(
+        say(toy::params().n_features(0)),
+        "n_features is 0: it must be between 1 and 16777216"
+    );
+    assert_eq!(
+        say(toy::params().d_max(0)),
+        "d_max is 0: it must be between 1 and 4096"
+    );
+    for gamma in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let said = say(toy::params().gamma(Gamma::Value(gamma)));
+        assert!(
+            said.ends_with("it must be a positive finite number"),
+            "{said}"
+        );
+    }
+    let none: [&str; 0] = [];
+    for texts in [&none[..], &["zzz", ""]] {
+        let refused = WordMoversEmbedding::fit(toy::params(), toy::vectors(), texts).unwrap_err();
+        assert!(
+            matches!(refused, Error::EmptyCorpus { n_documents } if n_documents == texts.len() as u64)
+        );
+    }
+}
+
+#[test]
+fn progress_counts_every_distance_and_can_stop_the_work() {
+    let model = fitted(toy::params().n_features(300));
+    let documents = toy::TEXTS.map(|text| model.document(&model.word_counts(text)));
+    let mut out = vec![0.0; 4 * 300];
+    let mut done = 0;
+    model
+        .embed_into(&documents, &mut out, &mut |n| {
+            done += n;
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+    assert_eq!(done, 4 * 300);
+    let stopped = model.embed_into(&documents, &mut out, &mut |_| ControlFlow::Break(()));
+    assert!(matches!(stopped, Err(Error::Interrupted)));
+}

@@ -1,0 +1,322 @@
+//! The model file: round trips, every way it can be wrong, and bytes at random.
+
+mod toy;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use safetensors::tensor::TensorView;
+use safetensors::{Dtype, SafeTensors};
+use wordmover::text::{StopWords, Tokenizer};
+use wordmover::{
+    EmbeddingParams, Gamma, ModelFile, Normalization, RandomWords, Weighting, WordMoversEmbedding,
+    WordVectors,
+};
+
+fn model() -> WordMoversEmbedding {
+    fitted(toy::params().n_features(6).weighting(Weighting::Tfidf))
+}
+
+fn fitted(params: EmbeddingParams) -> WordMoversEmbedding {
+    WordMoversEmbedding::fit(params, toy::vectors(), &toy::TEXTS).unwrap()
+}
+
+fn read(bytes: &[u8]) -> Result<WordMoversEmbedding, String> {
+    ModelFile::from_bytes(bytes, "m.wme")
+        .and_then(|file| file.with_vectors(Some(toy::vectors())))
+        .map_err(|error| error.to_string())
+}
+
+#[test]
+fn a_loaded_model_gives_the_same_bits() {
+    let custom = Tokenizer {
+        stop_words: StopWords::from_lines("b"),
+        ..Tokenizer::default()
+    };
+    for params in [
+        toy::params(),
+        toy::params()
+            .weighting(Weighting::Tfidf)
+            .gamma(Gamma::Value(0.1)),
+        toy::params()
+            .gamma(Gamma::None)
+            .normalization(Normalization::CenterUnit),
+        toy::params()
+            .random_words(RandomWords::Gaussian)
+            .tokenizer(custom)
+            .seed(u64::MAX),
+    ] {
+        let model = fitted(params.n_features(30));
+        let texts = ["a b e", "d", "c c c b", "x", "A E"];
+        let expected = model.transform(&texts).unwrap();
+        for bundle in [false, true] {
+            let bytes = model.to_bytes(bundle).unwrap();
+            let file = ModelFile::from_bytes(&bytes, "m.wme").unwrap();
+            assert_eq!(file.has_bundled_vectors(), bundle);
+            let vectors = (!bundle).then(toy::vectors);
+            let loaded = file.with_vectors(vectors).unwrap();
+            assert_eq!(loaded.transform(&texts).unwrap(), expected);
+            assert_eq!(loaded.params(), model.params());
+            assert!(
+                loaded.to_bytes(bundle).unwrap() == bytes,
+                "the same model, the same bytes"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_model_is_saved_whole_and_loaded_from_its_path() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("toy.wme");
+    model().save(&path, true).unwrap();
+    let loaded = WordMoversEmbedding::load(&path, None).unwrap();
+    assert_eq!(loaded.n_features(), 6);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    let missing = folder.path().join("none.wme");
+    let refused = WordMoversEmbedding::load(&missing, None).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        format!("cannot read {}", missing.display())
+    );
+}
+
+#[test]
+fn a_model_of_the_builtin_vectors_needs_nothing_else() {
+    let vectors = Arc::new(WordVectors::builtin());
+    let texts = ["Obama speaks to the media in Illinois"];
+    let params = EmbeddingParams::default().n_features(4);
+    let model = WordMoversEmbedding::fit(params, vectors, &texts).unwrap();
+    let file = ModelFile::from_bytes(&model.to_bytes(false).unwrap(), "m.wme").unwrap();
+    let loaded = file.with_vectors(None).unwrap();
+    assert_eq!(
+        loaded.transform(&texts).unwrap(),
+        model.transform(&texts).unwrap()
+    );
+}
+
+#[test]
+fn the_wrong_vectors_are_refused_by_name() {
+    let bytes = model().to_bytes(false).unwrap();
+    let file = || ModelFile::from_bytes(&bytes, "m.wme").unwrap();
+    let needed = "m.wme: the model was fitted with the vectors toy (5 x 2, sha256 ";
+    let said = file().with_vectors(None).unwrap_err().to_string();
+    assert!(
+        said.starts_with(needed) && said.ends_with(": they must be given"),
+        "{said}"
+    );
+
+    let words = toy::WORDS
+        .iter()
+        .map(|(word, _)| (*word).to_owned())
+        .collect();
+    let mut matrix: Vec<f32> = toy::WORDS.iter().flat_map(|(_, vector)| *vector).collect();
+    matrix[3] += 1e-6;
+    let other = WordVectors::from_rows("other", words, matrix, 2).unwrap();
+    let said = file()
+        .with_vectors(Some(Arc::new(other)))
+        .unwrap_err()
+        .to_string();
+    assert!(
+        said.starts_with(needed) && said.contains("…), not with other (5 x 2"),
+        "{said}"
+    );
+}
+
+/// A model file taken apart.
+struct Parts {
+    metadata: HashMap<String, String>,
+    tensors: HashMap<String, (Dtype, Vec<usize>, Vec<u8>)>,
+}
+
+impl Parts {
+    fn of_model() -> Self {
+        let bytes = model().to_bytes(false).unwrap();
+        let (_, header) = SafeTensors::read_metadata(&bytes).unwrap();
+        let tensors = SafeTensors::deserialize(&bytes).unwrap();
+        let tensors = tensors.iter().map(|(name, tensor)| {
+            let parts = (
+                tensor.dtype(),
+                tensor.shape().to_vec(),
+                tensor.data().to_vec(),
+            );
+            (name.to_owned(), parts)
+        });
+        Parts {
+            metadata: header.metadata().clone().unwrap(),
+            tensors: tensors.collect(),
+        }
+    }
+
+    fn said(&self) -> String {
+        let views = self.tensors.iter().map(|(name, (dtype, shape, data))| {
+            (name, TensorView::new(*dtype, shape.clone(), data).unwrap())
+        });
+        let bytes = safetensors::serialize(views, Some(self.metadata.clone())).unwrap();
+        read(&bytes).expect_err("a model file that is wrong")
+    }
+}
+
+/// Changes a sound model and gives what is then said of it.
+fn spoiled(change: impl FnOnce(&mut Parts)) -> String {
+    let mut parts = Parts::of_model();
+    change(&mut parts);
+    parts.said()
+}
+
+fn with_metadata(key: &str, value: &str) -> String {
+    spoiled(|parts| {
+        parts.metadata.insert(key.to_owned(), value.to_owned());
+    })
+}
+
+fn with_data(tensor: &str, change: impl FnOnce(&mut Vec<u8>)) -> String {
+    spoiled(|parts| change(&mut parts.tensors.get_mut(tensor).unwrap().2))
+}
+
+#[test]
+fn every_defect_has_its_sentence() {
+    assert_eq!(
+        with_metadata("format", "something"),
+        "m.wme: a safetensors file, but not a wordmover model"
+    );
+    assert_eq!(
+        with_metadata("version", "2"),
+        "m.wme: model format 2 is newer than 1, the newest this version reads"
+    );
+    assert_eq!(
+        with_metadata("generator", "dice"),
+        "m.wme: damaged model: metadata \"generator\" names the unknown \"dice\""
+    );
+    assert_eq!(
+        with_metadata("gamma", "-1"),
+        "m.wme: damaged model: metadata \"gamma\" does not fit the parameters"
+    );
+    assert!(with_metadata("parameters", "{}").contains("\"parameters\" cannot be read: missing"));
+    assert!(with_metadata("n_documents", "-3").contains("metadata \"n_documents\" cannot be read"));
+    assert_eq!(
+        with_metadata("n_documents", "1"),
+        "m.wme: damaged model: tensor \"document_frequencies\" holds an impossible count for \"a\""
+    );
+    for key in [
+        "version",
+        "generator",
+        "parameters",
+        "gamma",
+        "n_documents",
+        "vectors",
+        "written_by",
+    ] {
+        assert_eq!(
+            spoiled(|parts| drop(parts.metadata.remove(key))),
+            format!("m.wme: damaged model: metadata {key:?} is missing")
+        );
+    }
+    for name in [
+        "vocabulary",
+        "vocabulary_ends",
+        "document_frequencies",
+        "occurrences",
+        "random_lengths",
+        "random_words",
+    ] {
+        assert_eq!(
+            spoiled(|parts| drop(parts.tensors.remove(name))),
+            format!("m.wme: damaged model: tensor {name:?} is missing")
+        );
+    }
+    let words = Parts::of_model().tensors["random_words"].1[0];
+    assert_eq!(
+        spoiled(|parts| parts.tensors.get_mut("random_words").unwrap().1 = vec![2 * words]),
+        format!(
+            "m.wme: damaged model: tensor \"random_words\" is F32 [{}], not F32 [{words}, 2]",
+            2 * words
+        )
+    );
+    assert_eq!(
+        with_data("random_words", |data| data[..4]
+            .copy_from_slice(&f32::NAN.to_le_bytes())),
+        "m.wme: damaged model: tensor \"random_words\" holds a value that is not finite"
+    );
+    for length in [0u32, 3, u32::MAX] {
+        assert_eq!(
+            with_data("random_lengths", |data| data[..4]
+                .copy_from_slice(&length.to_le_bytes())),
+            "m.wme: damaged model: tensor \"random_lengths\" holds a length that is not between 1 and 2"
+        );
+    }
+    assert_eq!(
+        with_data("vocabulary", |data| data[0] = 0xff),
+        "m.wme: damaged model: tensor \"vocabulary\" is not UTF-8"
+    );
+    assert_eq!(
+        with_data("vocabulary", |data| data[0] = b'z'),
+        "m.wme: damaged model: its vocabulary holds \"z\", which its vectors lack"
+    );
+    assert_eq!(
+        with_data("vocabulary", |data| data[0] = b'b'),
+        "m.wme: damaged model: tensor \"vocabulary\" holds a word twice"
+    );
+    assert_eq!(
+        with_data("vocabulary_ends", |data| data[..8]
+            .copy_from_slice(&u64::MAX.to_le_bytes())),
+        "m.wme: damaged model: tensor \"vocabulary\" has ends out of order"
+    );
+    assert_eq!(
+        with_data("vocabulary_ends", |data| {
+            let last = data.len() - 8;
+            data[last..].copy_from_slice(&4u64.to_le_bytes());
+        }),
+        "m.wme: damaged model: tensor \"vocabulary\" has bytes after the last word"
+    );
+}
+
+#[test]
+fn what_is_no_safetensors_file_is_refused() {
+    for bytes in [
+        &b""[..],
+        b"hello",
+        &[0xff; 100],
+        b"\x93NUMPY\x01\x00v\x00{'descr': '<f4'}",
+    ] {
+        let said = read(bytes).unwrap_err();
+        assert!(
+            said.starts_with("m.wme: not a model file, or a damaged one ("),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn every_truncation_is_refused() {
+    let bytes = model().to_bytes(true).unwrap();
+    for end in 0..bytes.len() {
+        read(&bytes[..end]).expect_err("a truncated file");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2000) })]
+
+    #[test]
+    fn no_bytes_make_the_reader_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        let _ = read(&bytes);
+    }
+
+    #[test]
+    fn no_changed_byte_makes_the_reader_panic(
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
+    ) {
+        let mut bytes = model().to_bytes(true).unwrap();
+        for (index, byte) in changes {
+            let n = bytes.len();
+            bytes[index.index(n)] = byte;
+        }
+        // Whatever it still accepts must work.
+        if let Ok(file) = ModelFile::from_bytes(&bytes, "m.wme")
+            && let Ok(model) = file.with_vectors(None) {
+                let _ = model.transform(&["a b c"]);
+            }
+    }
+}
