@@ -1,0 +1,275 @@
+//! `wordmover embed`: documents to a file of vectors.
+
+use std::io::Write;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use anyhow::{Result, bail, ensure};
+use wordmover::{Document, Fitter, ModelFile, WordMoversEmbedding};
+
+use super::corpus::{Counted, next_batch};
+use super::fit::read_corpus;
+use crate::args::{EmbedArguments, OnEmpty};
+use crate::input::{self, Documents};
+use crate::output::{AsideFile, Destination, EmbeddingWriter, Ids, check_target};
+use crate::progress::{self, CorpusSummary, Stages, count, say};
+use crate::usage::usage_error;
+
+/// Memory for the rows being computed: they are written before the next are begun.
+const BLOCK_BYTES: usize = 32 << 20;
+
+pub fn run(arguments: &EmbedArguments) -> Result<()> {
+    // Whatever can be refused is refused before the work begins.
+    if let (Some(_), Some(option)) = (&arguments.model, arguments.params.first_given()) {
+        return Err(usage_error(format!(
+            "{option} cannot be given with --model: the model settles it"
+        )));
+    }
+    let force = arguments.writing.force;
+    let destination = Destination::new(Some(&arguments.output), force)?;
+    destination.check_ids(arguments.ids())?;
+    if let Some(path) = &arguments.save_model {
+        check_target(path, force)?;
+    }
+    let documents = input::open(&arguments.documents, &arguments.input.options())?;
+
+    let mut run = Run {
+        arguments,
+        destination: Some(destination),
+        summary: CorpusSummary::default(),
+        stages: Stages::default(),
+    };
+    let (model, n_rows) = match &arguments.model {
+        Some(path) => run.with_model(path, documents)?,
+        None => run.fitted_here(documents)?,
+    };
+    if !arguments.writing.quiet {
+        run.summarize(&model, n_rows);
+    }
+    Ok(())
+}
+
+impl EmbedArguments {
+    fn ids(&self) -> Ids {
+        match self.input.id_column {
+            Some(_) => Ids::Given,
+            None => Ids::RowNumbers,
+        }
+    }
+}
+
+struct Run<'a> {
+    arguments: &'a EmbedArguments,
+    destination: Option<Destination>,
+    summary: CorpusSummary,
+    stages: Stages,
+}
+
+impl Run<'_> {
+    /// One pass: every batch is read, embedded and written.
+    fn with_model(
+        &mut self,
+        path: &Path,
+        mut documents: Documents,
+    ) -> Result<(WordMoversEmbedding, u64)> {
+        let vectors = &self.arguments.vectors;
+        let model = self.stages.time("opening", || -> Result<_> {
+            let file = ModelFile::open(path)?;
+            Ok(file.with_vectors(vectors.open_named()?)?)
+        })?;
+        let mut embedder = self.embedder(&model)?;
+        let progress = progress::counter(self.arguments.writing.quiet, "embedding");
+        loop {
+            let (summary, stages) = (&mut self.summary, &mut self.stages);
+            let count = |text: &str| model.word_counts(text);
+            let batch = next_batch(&mut documents, count, summary, stages, &progress)?;
+            if batch.is_empty() {
+                break;
+            }
+            for Counted { id, counts } in batch {
+                embedder.push(id, model.document(&counts), self, &mut |_| {})?;
+            }
+        }
+        let n_rows = embedder.finish(self, &mut |_| {})?;
+        progress.finish_and_clear();
+        Ok((model, n_rows))
+    }
+
+    /// Two passes: the corpus is read and fitted on, then embedded.
+    fn fitted_here(&mut self, documents: Documents) -> Result<(WordMoversEmbedding, u64)> {
+        let (arguments, quiet) = (self.arguments, self.arguments.writing.quiet);
+        let params = arguments.params.params()?.check()?;
+        let vectors = self.stages.time("opening", || arguments.vectors.open())?;
+        let fitter = Fitter::new(params, vectors);
+        let (fitter, spool) = read_corpus(
+            documents,
+            fitter,
+            true,
+            quiet,
+            &mut self.summary,
+            &mut self.stages,
+        )?;
+        if fitter.n_documents() == 0 {
+            bail!("{} holds no documents", shown(&arguments.documents));
+        }
+        let model = self.stages.time("fitting", || fitter.finish())?;
+        if let Some(path) = &arguments.save_model {
+            self.stages.time("writing", || {
+                write_model(&model, path, arguments.writing.force)
+            })?;
+        }
+
+        let mut spool = spool.expect("asked for").finish()?;
+        let n_documents = self.summary.n_documents;
+        let bar = progress::bar(quiet, "embedding", n_documents * model.n_features() as u64);
+        let mut embedder = self.embedder(&model)?;
+        for _ in 0..n_documents {
+            let (id, counts) = spool.next()?;
+            let id = arguments.input.id_column.as_ref().map(|_| id);
+            embedder.push(id, model.document(&counts), self, &mut |n| bar.inc(n))?;
+        }
+        let n_rows = embedder.finish(self, &mut |n| bar.inc(n))?;
+        bar.finish_and_clear();
+        Ok((model, n_rows))
+    }
+
+    fn embedder<'m>(&mut self, model: &'m WordMoversEmbedding) -> Result<Embedder<'m>> {
+        let ids = self.arguments.ids();
+        let n_features = model.n_features();
+        let destination = self.destination.take().expect("one output a run");
+        Ok(Embedder {
+            model,
+            writer: destination.create(n_features, ids)?,
+            block: (BLOCK_BYTES / (4 * n_features)).clamp(16, 4096),
+            n_seen: 0,
+            ids: (ids == Ids::Given).then(Vec::new),
+            documents: Vec::new(),
+            rows: Vec::new(),
+        })
+    }
+
+    fn summarize(&self, model: &WordMoversEmbedding, n_rows: u64) {
+        let summary = &self.summary;
+        let vectors = model.space().vectors();
+        say(&summary.describe(vectors.name()));
+        if summary.n_empty > 0 {
+            let row = match self.arguments.on_empty {
+                OnEmpty::Nan => "NaN",
+                _ => "zeros",
+            };
+            let documents = count(summary.n_empty, "document");
+            say(&format!("{documents} without a known word: rows of {row}"));
+        }
+        if summary.n_cut > 0 {
+            let max_words = model.params().bag.max_words;
+            let documents = count(summary.n_cut, "document");
+            say(&format!(
+                "{documents} cut to the {max_words} most frequent distinct words"
+            ));
+        }
+        let rate = n_rows as f64 / self.stages.total().max(1e-9);
+        say(&format!("{}; {rate:.0} documents/s", self.stages));
+        if self.arguments.output != Path::new("-") {
+            let output = self.arguments.output.display();
+            say(&format!(
+                "wrote {output}: {n_rows} x {}",
+                model.n_features()
+            ));
+        }
+        if let Some(path) = &self.arguments.save_model {
+            say(&format!("wrote {}", path.display()));
+        }
+    }
+}
+
+/// Embeds and writes a block of documents at a time.
+struct Embedder<'m> {
+    model: &'m WordMoversEmbedding,
+    writer: EmbeddingWriter,
+    block: usize,
+    n_seen: u64,
+    ids: Option<Vec<String>>,
+    documents: Vec<Document>,
+    rows: Vec<f32>,
+}
+
+impl Embedder<'_> {
+    fn push(
+        &mut self,
+        id: Option<String>,
+        document: Document,
+        run: &mut Run,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<()> {
+        if document.is_empty() {
+            ensure!(
+                run.arguments.on_empty != OnEmpty::Error,
+                "{}: document {} has no word that the vectors know",
+                shown(&run.arguments.documents),
+                self.n_seen + 1
+            );
+            run.summary.n_empty += 1;
+        }
+        run.summary.n_cut += u64::from(document.n_cut() > 0);
+        if let (Some(ids), Some(id)) = (&mut self.ids, id) {
+            ids.push(id);
+        }
+        self.n_seen += 1;
+        self.documents.push(document);
+        if self.documents.len() == self.block {
+            self.flush(run, progress)?;
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self, run: &mut Run, progress: &mut dyn FnMut(u64)) -> Result<()> {
+        let n_features = self.model.n_features();
+        self.rows.clear();
+        self.rows.resize(self.documents.len() * n_features, 0.0);
+        run.stages.time("embedding", || {
+            self.model
+                .embed_into(&self.documents, &mut self.rows, &mut |n| {
+                    progress(n);
+                    ControlFlow::Continue(())
+                })
+        })?;
+        if run.arguments.on_empty == OnEmpty::Nan {
+            for (document, row) in self.documents.iter().zip(self.rows.chunks_mut(n_features)) {
+                if document.is_empty() {
+                    row.fill(f32::NAN);
+                }
+            }
+        }
+        run.stages.time("writing", || {
+            self.writer.write_rows(self.ids.as_deref(), &self.rows)
+        })?;
+        self.documents.clear();
+        if let Some(ids) = &mut self.ids {
+            ids.clear();
+        }
+        Ok(())
+    }
+
+    fn finish(mut self, run: &mut Run, progress: &mut dyn FnMut(u64)) -> Result<u64> {
+        if !self.documents.is_empty() {
+            self.flush(run, progress)?;
+        }
+        run.stages.time("writing", || self.writer.finish())
+    }
+}
+
+/// Writes a model file aside and renames it.
+fn write_model(model: &WordMoversEmbedding, path: &Path, force: bool) -> Result<()> {
+    let mut file = AsideFile::create(path, force)?;
+    file.write_all(&model.to_bytes(false)?)?;
+    file.commit()
+}
+
+/// What messages call the input.
+fn shown(path: &Path) -> String {
+    if path == Path::new("-") {
+        "standard input".to_owned()
+    } else {
+        path.display().to_string()
+    }
+}

@@ -1,0 +1,114 @@
+//! What the user sees while waiting, and afterwards. All of it on standard error.
+
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// Prints one line on standard error; one that cannot be printed is lost.
+pub fn say(line: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{line}");
+}
+
+/// A counter for work of unknown size: documents read. Seen only on a terminal.
+pub fn counter(quiet: bool, what: &'static str) -> ProgressBar {
+    let bar = if quiet {
+        ProgressBar::hidden()
+    } else {
+        ProgressBar::new_spinner()
+    };
+    let style = ProgressStyle::with_template("{spinner} {prefix} {human_pos} documents, {elapsed}");
+    bar.set_style(style.expect("a sound template"));
+    bar.set_prefix(what);
+    bar
+}
+
+/// A bar for `n` steps, with the time left. Seen only on a terminal.
+pub fn bar(quiet: bool, what: &'static str, n: u64) -> ProgressBar {
+    let bar = if quiet {
+        ProgressBar::hidden()
+    } else {
+        ProgressBar::new(n)
+    };
+    let style = ProgressStyle::with_template(
+        "{prefix} [{bar:40}] {percent}% of {human_len} distances, {eta} left",
+    );
+    bar.set_style(style.expect("a sound template").progress_chars("=> "));
+    bar.set_prefix(what);
+    bar
+}
+
+/// Seconds by stage, in the order the stages were first met.
+#[derive(Debug, Default)]
+pub struct Stages {
+    stages: Vec<(&'static str, Duration)>,
+}
+
+impl Stages {
+    /// Does some work and books its time.
+    pub fn time<T>(&mut self, stage: &'static str, work: impl FnOnce() -> T) -> T {
+        let start = Instant::now();
+        let result = work();
+        let spent = start.elapsed();
+        match self.stages.iter_mut().find(|(name, _)| *name == stage) {
+            Some((_, total)) => *total += spent,
+            None => self.stages.push((stage, spent)),
+        }
+        result
+    }
+
+    /// All of it, in seconds.
+    pub fn total(&self) -> f64 {
+        self.stages
+            .iter()
+            .map(|(_, spent)| spent.as_secs_f64())
+            .sum()
+    }
+}
+
+impl std::fmt::Display for Stages {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for (i, (stage, spent)) in self.stages.iter().enumerate() {
+            let comma = if i == 0 { "" } else { ", " };
+            write!(f, "{comma}{stage} {:.2} s", spent.as_secs_f64())?;
+        }
+        Ok(())
+    }
+}
+
+/// What was seen of a corpus.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct CorpusSummary {
+    pub n_documents: u64,
+    pub n_known: u64,
+    pub n_unknown: u64,
+    /// Documents without a word to stand on.
+    pub n_empty: u64,
+    /// Documents that lost words to the limit on distinct words.
+    pub n_cut: u64,
+}
+
+impl CorpusSummary {
+    /// Documents, words, coverage by the vectors.
+    pub fn describe(&self, vectors: &str) -> String {
+        let n_words = self.n_known + self.n_unknown;
+        let share = match n_words {
+            0 => String::new(),
+            n => format!(
+                ", {:.1}% of them known to {vectors}",
+                100.0 * self.n_known as f64 / n as f64
+            ),
+        };
+        format!(
+            "{}, {}{share}",
+            count(self.n_documents, "document"),
+            count(n_words, "word")
+        )
+    }
+}
+
+/// `1 document`, `2,176 documents`.
+pub fn count(n: u64, what: &str) -> String {
+    let s = if n == 1 { "" } else { "s" };
+    format!("{} {what}{s}", indicatif::HumanCount(n))
+}
