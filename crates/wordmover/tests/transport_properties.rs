@@ -158,23 +158,48 @@ fn bad_problems_are_refused_in_one_sentence() {
     }
 }
 
-#[test]
-fn large_problems_are_solved_exactly() {
-    // A fixed generator: these shapes are too slow for many random cases.
-    let mut state = 7u64;
-    let mut uniform = move || {
+/// A fixed generator for problems too many or too large for random cases.
+fn uniforms(mut state: u64) -> impl FnMut() -> f64 {
+    move || {
         state = state
             .wrapping_mul(6364136223846793005)
             .wrapping_add(1442695040888963407);
         (state >> 11) as f64 / (1u64 << 53) as f64
-    };
+    }
+}
+
+fn normalised(weights: Vec<f64>) -> Vec<f64> {
+    let total: f64 = weights.iter().sum();
+    weights.iter().map(|weight| weight / total).collect()
+}
+
+/// With many equal costs and masses of very different size, augmenting along any
+/// shortest path did not end, and neither did counting rounding errors as lengths.
+#[test]
+fn ties_and_crumbs_do_not_keep_the_solver_busy() {
+    let mut uniform = uniforms(3);
+    for case in 0..20_000 {
+        let (n, m) = (2 + case % 15, 2 + case / 15 % 15);
+        let costs: Vec<f64> = (0..n * m)
+            .map(|_| (uniform() * 4.0).floor() / if case % 2 == 0 { 1.0 } else { 3.0 })
+            .collect();
+        let mut weights = |n: usize| {
+            let weight = |_| (0.5 + uniform()) * 0.5f64.powi((uniform() * 27.0) as i32);
+            normalised((0..n).map(weight).collect())
+        };
+        let (supply, demand) = (weights(n), weights(m));
+        let solution = solve(&costs, &supply, &demand).unwrap();
+        let certificate = Certificate::check(&costs, &supply, &demand, &solution);
+        assert!(certificate.holds(1e-12), "{n} x {m}: {certificate:?}");
+    }
+}
+
+#[test]
+fn large_problems_are_solved_exactly() {
+    let mut uniform = uniforms(7);
     for (n, m) in [(500, 500), (500, 21), (37, 400), (1000, 3)] {
         let costs: Vec<f64> = (0..n * m).map(|_| uniform()).collect();
-        let mut weights = |n: usize| -> Vec<f64> {
-            let w: Vec<f64> = (0..n).map(|_| uniform() + 1e-6).collect();
-            let total: f64 = w.iter().sum();
-            w.iter().map(|x| x / total).collect()
-        };
+        let mut weights = |n: usize| normalised((0..n).map(|_| uniform() + 1e-6).collect());
         let (supply, demand) = (weights(n), weights(m));
         let solution = solve(&costs, &supply, &demand).unwrap();
         let certificate = Certificate::check(&costs, &supply, &demand, &solution);

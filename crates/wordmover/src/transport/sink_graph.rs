@@ -21,7 +21,7 @@
 //! proves it. The mean start removes the systematic difference between sinks;
 //! starting from nearest sinks instead takes about one augmentation per source.
 //!
-//! Two things make it end for every input, and both were found by tests.
+//! Two things make it end for every input.
 //!
 //! - Among paths of equal length the one with fewest edges is taken. Real
 //!   documents tie often, and inside a tie the augmentations solve a maximum flow,
