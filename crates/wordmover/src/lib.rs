@@ -1,5 +1,39 @@
-//! Word Mover's Embedding.
+//! Exact Word Mover's Distance and Word Mover's Embedding of documents, after Wu et
+//! al., *Word Mover's Embedding: From Word2Vec to Document Embedding*, EMNLP 2018.
+//!
+//! Data flows one way:
+//!
+//! | from | to | where |
+//! | --- | --- | --- |
+//! | text | words | [`text`] |
+//! | words | weighted bag | [`document`] |
+//! | bag | points in space | [`vectors`], [`WordSpace`] |
+//! | two bags | distance and transport plan | [`wmd`], [`transport`] |
+//! | bag, random documents | embedding | [`WordMoversEmbedding`] |
+//! | model | file | [`mod@format`] |
+//!
+//! Most users need [`WordVectors`], [`EmbeddingParams`] and [`WordMoversEmbedding`]:
+//!
+//! ```
+//! use std::sync::Arc;
+//! use wordmover::{EmbeddingParams, WordMoversEmbedding, WordVectors};
+//!
+//! let texts = ["Obama speaks to the media in Illinois",
+//!              "The president greets the press in Chicago"];
+//! let vectors = Arc::new(WordVectors::builtin());
+//! let model = WordMoversEmbedding::fit(EmbeddingParams::default(), vectors, &texts)?;
+//! let embeddings = model.transform(&texts)?;
+//! assert_eq!(embeddings.len(), 2 * model.n_features());
+//! # Ok::<(), wordmover::Error>(())
+//! ```
+//!
+//! Results depend on the input and the seed alone: the same bits for any number of
+//! threads, any batch size, and a document alone or among others. Work runs on the
+//! current rayon thread pool. Nothing is printed, nothing is normalised unless asked
+//! for by name, and a transport problem is solved exactly or is an error.
+
 #![deny(missing_docs)]
+#![warn(clippy::unwrap_used)]
 
 mod aside;
 mod container;
@@ -22,3 +56,8 @@ pub use format::ModelFile;
 pub use random_documents::{RandomDocuments, RandomWords};
 pub use space::{Normalization, WordSpace};
 pub use vectors::{Precision, WordVectors};
+
+/// The README's Rust example, compiled and run with the doc tests.
+#[cfg(all(doctest, feature = "builtin-vectors"))]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

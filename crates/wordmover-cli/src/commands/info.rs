@@ -34,7 +34,7 @@ pub fn run(arguments: &InfoArguments) -> Result<()> {
         return Ok(());
     }
     for (name, value) in lines(&model) {
-        writeln!(out, "{name:14}{value}")?;
+        writeln!(out, "{name:16}{value}")?;
     }
     out.flush()?;
     Ok(())

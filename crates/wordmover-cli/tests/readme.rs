@@ -1,0 +1,85 @@
+//! The README's console examples print what the README says.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A command of the README and the lines it shows below it.
+struct Example {
+    command: Vec<String>,
+    shown: Vec<String>,
+}
+
+#[test]
+fn the_console_examples_print_what_they_show() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("examples")).unwrap();
+    let headlines = PathBuf::from("examples/headlines.txt");
+    std::fs::copy(root.join(&headlines), folder.path().join(&headlines)).unwrap();
+
+    let examples = examples(&readme);
+    assert!(examples.len() >= 6, "found {} examples", examples.len());
+    for Example { command, shown } in examples {
+        assert_eq!(command[0], "wordmover");
+        let output = Command::new(env!("CARGO_BIN_EXE_wordmover"))
+            .args(&command[1..])
+            .current_dir(folder.path())
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{command:?}: {output:?}");
+        let printed = [output.stdout, output.stderr].concat();
+        let printed = String::from_utf8(printed).unwrap();
+        let printed: Vec<String> = printed.lines().map(without_times).collect();
+        let shown: Vec<String> = shown.iter().map(|line| without_times(line)).collect();
+        assert_eq!(printed, shown, "{command:?}");
+    }
+}
+
+fn examples(readme: &str) -> Vec<Example> {
+    let mut examples: Vec<Example> = Vec::new();
+    let mut inside = false;
+    for line in readme.lines() {
+        match (line, inside) {
+            ("```console", _) => inside = true,
+            ("```", _) => inside = false,
+            (line, true) => match line.strip_prefix("$ ") {
+                Some(command) => examples.push(Example {
+                    command: words(command),
+                    shown: Vec::new(),
+                }),
+                None => examples.last_mut().unwrap().shown.push(line.to_owned()),
+            },
+            _ => {}
+        }
+    }
+    examples
+}
+
+/// Splits at blanks outside double quotes.
+fn words(command: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for (i, part) in command.split('"').enumerate() {
+        if i % 2 == 1 {
+            words.push(part.to_owned());
+        } else {
+            words.extend(part.split_whitespace().map(str::to_owned));
+        }
+    }
+    words
+}
+
+/// Seconds and documents per second are of the moment.
+fn without_times(line: &str) -> String {
+    let tokens: Vec<&str> = line.split(' ').collect();
+    let is_time = |i: usize| {
+        let unit = tokens
+            .get(i + 1)
+            .map(|unit| unit.trim_end_matches([',', ';']));
+        matches!(unit, Some("s" | "documents/s")) && tokens[i].parse::<f64>().is_ok()
+    };
+    let kept: Vec<&str> = (0..tokens.len())
+        .map(|i| if is_time(i) { "_" } else { tokens[i] })
+        .collect();
+    kept.join(" ")
+}
