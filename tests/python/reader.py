@@ -1,4 +1,4 @@
-"""A reader of wordmover's files, written from docs/*.md and nothing else.
+"""A reader of wordmover's files that follows docs/*.md and shares no code with it.
 
 Plain loops where the order of a sum decides the last bit. Tokenising is left
 out: texts here are lower-case words separated by spaces.

@@ -64,26 +64,22 @@ def test_the_vocabulary_counts_known_words_in_the_order_of_the_table(case):
     assert model.df == df
 
 
-def test_every_choice_is_spelled_as_documented(case):
-    (case.directory / "stop.txt").write_text("the\n\n of \nand\n")
-    stop_words = ["--stop-words", case.directory / "stop.txt"]
+def test_every_choice_is_spelled_as_documented(wordmover, case):
     plain = ["--features", 2, "--normalize", "none", "--gamma", "none"]
-    # The case's own --stop-words comes first; the program takes no option twice.
     model = case.fit(*plain, "--case", "keep", "--max-words", 3, "--min-count", 2)
     assert model.parameters["gamma"] == "none" and model.metadata["gamma"] == "null"
     assert model.parameters["tokenizer"] == {"case": "keep", "stop_words": "none"}
     assert model.parameters["bag"] == {"weighting": "nbow", "min_count": 2, "max_words": 3}
     assert case.fit("--features", 2).parameters["gamma"] == "auto"
+    (case.directory / "stop.txt").write_text("the\n\n of \nand\n")
     for options, spelled in [
         ([], "smart"),
         (["--stop-words", "smart"], "smart"),
-        (stop_words, {"custom": ["and", "of", "the"]}),
+        (["--stop-words", case.directory / "stop.txt"], {"custom": ["and", "of", "the"]}),
     ]:
-        path = case.directory / "other.wme"
-        vectors = ["--vectors", case.directory / "vectors.txt"]
-        case._wordmover(
-            *("fit", case.directory / "corpus.txt", "-o", path, "--force", *vectors, *options)
-        )
+        corpus, path = case.directory / "corpus.txt", case.directory / "other.wme"
+        options = ["--vectors", case.directory / "vectors.txt", *options]
+        wordmover("fit", corpus, "-o", path, "--force", *options)
         assert Model(path).parameters["tokenizer"]["stop_words"] == spelled
 
 
@@ -174,9 +170,10 @@ def drop_tensor(name):
     return lambda model: model.tensors.__delitem__(name)
 
 
-def swap_first_words(model):
+def repeat_first_word(model):
     """Makes the second word of the vocabulary equal to the first."""
-    words = [model.model.vocabulary[0], *model.model.vocabulary[:1], *model.model.vocabulary[2:]]
+    first, _, *rest = model.model.vocabulary
+    words = [first, first, *rest]
     packed = "".join(words).encode()
     model.tensors["vocabulary"] = np.frombuffer(packed, np.uint8).copy()
     ends = np.cumsum([len(word.encode()) for word in words])
@@ -209,7 +206,7 @@ REFUSALS = {
     "bytes left": (set_tensor("vocabulary", lambda t: np.append(t, t[:1])), '"vocabulary"'),
     "not UTF-8": (set_value("vocabulary", 0, 0xFF), "UTF-8"),
     "unknown word": (set_value("vocabulary", 0, ord("#")), "which its vectors lack"),
-    "a word twice": (swap_first_words, "twice"),
+    "a word twice": (repeat_first_word, "twice"),
     "length 0": (set_value("random_lengths", 0, 0), '"random_lengths"'),
     "length above d_max": (set_value("random_lengths", 0, 7), '"random_lengths"'),
     "NaN": (set_value("random_words", (0, 0), np.nan), '"random_words"'),

@@ -41,6 +41,7 @@ def test_our_draws_are_those_of_the_page():
     assert stream.uniform() == 0.6629217734268726
     assert stream.below(1000) == 504
     assert stream.normal() == pytest.approx(1.5723425728118112, rel=1e-15)
+    assert [stream.uniform(), stream.uniform()] == [0.0014952113273849488, 0.6368686005444216]
 
 
 @pytest.mark.parametrize("normalization", NORMALIZATIONS)
