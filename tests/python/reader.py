@@ -1,0 +1,222 @@
+"""A reader of wordmover's files that follows docs/*.md and shares no code with it.
+
+Plain loops where the order of a sum decides the last bit. Tokenising is left
+out: texts here are lower-case words separated by spaces.
+"""
+
+import collections
+import dataclasses
+import hashlib
+import json
+import math
+import struct
+
+import numpy as np
+import ot
+from safetensors import safe_open
+
+from chacha8 import Stream
+
+
+def read_safetensors(path):
+    """Metadata and tensors."""
+    with safe_open(path, framework="np") as file:
+        return file.metadata(), {name: file.get_tensor(name) for name in file.keys()}
+
+
+def unpack_words(packed, ends):
+    packed, starts = packed.tobytes(), [0, *ends[:-1].tolist()]
+    return [packed[a:b].decode() for a, b in zip(starts, ends.tolist())]
+
+
+@dataclasses.dataclass
+class Vectors:
+    """A word-vector table, decoded to f32."""
+
+    words: list
+    rows: np.ndarray
+
+    def __post_init__(self):
+        assert self.rows.dtype == np.float32
+        self.ids = {word: id for id, word in enumerate(self.words)}
+
+    @property
+    def dim(self):
+        return self.rows.shape[1]
+
+    @staticmethod
+    def read(path):
+        """The table of a native file, and its metadata."""
+        metadata, tensors = read_safetensors(path)
+        rows = tensors["vectors"].astype(np.float32)
+        if metadata["precision"] == "int8":
+            rows = rows * tensors["scales"][:, None]
+        return Vectors(unpack_words(tensors["words"], tensors["word_ends"]), rows), metadata
+
+    def checksum(self):
+        sha = hashlib.sha256(struct.pack("<QQ", self.dim, len(self.words)))
+        for word in self.words:
+            sha.update(struct.pack("<I", len(word.encode())) + word.encode())
+        sha.update(self.rows.astype("<f4").tobytes())
+        return sha.hexdigest()
+
+
+def scaled_to_unit(x):
+    """Step 2 of `Normalised vectors`; x is a list of floats that are f32 values."""
+    s = 0.0
+    for value in x:
+        s += value * value
+    if s > 0.0:
+        scale = 1.0 / math.sqrt(s)
+        x = [float(np.float32(value * scale)) for value in x]
+    return x
+
+
+class Model:
+    """A model file."""
+
+    def __init__(self, path):
+        self.metadata, self.tensors = read_safetensors(path)
+        self.parameters = json.loads(self.metadata["parameters"])
+        self.gamma = json.loads(self.metadata["gamma"])
+        self.n_documents = json.loads(self.metadata["n_documents"])
+        self.identity = json.loads(self.metadata["vectors"])
+        self.vocabulary = unpack_words(self.tensors["vocabulary"], self.tensors["vocabulary_ends"])
+        self.df = dict(zip(self.vocabulary, self.tensors["document_frequencies"].tolist()))
+        self.occurrences = dict(zip(self.vocabulary, self.tensors["occurrences"].tolist()))
+
+    def bundled_vectors(self, path):
+        """The table in the file, by way of a file at `path`."""
+        path.write_bytes(self.tensors["bundled_vectors"].tobytes())
+        return Vectors.read(path)
+
+    # From a text to features
+
+    def bag(self, text, vectors):
+        """Known words in the order of the table, and their weights."""
+        rules = self.parameters["bag"]
+        counts = collections.Counter(word for word in text.split() if word in vectors.ids)
+        if rules["min_count"] > 1:
+            counts = {
+                word: count
+                for word, count in counts.items()
+                if self.occurrences.get(word, 0) >= rules["min_count"]
+            }
+        kept = sorted(counts, key=lambda word: -counts[word])[: rules["max_words"]]
+        kept.sort(key=vectors.ids.get)
+        raw = [float(counts[word]) for word in kept]
+        if rules["weighting"] == "tfidf":
+            for i, word in enumerate(kept):
+                raw[i] *= math.log1p(self.n_documents / self.df.get(word, 1))
+        return kept, [weight / math.fsum(raw) for weight in raw]
+
+    def normalized(self, word, vectors):
+        x = [float(value) for value in vectors.rows[vectors.ids[word]]]
+        how = self.parameters["normalization"]
+        if how in ("center", "center-unit"):
+            center = self.tensors["center"].tolist()
+            x = [float(np.float32(value - mean)) for value, mean in zip(x, center)]
+        if how in ("unit", "center-unit"):
+            x = scaled_to_unit(x)
+        return x
+
+    def distances(self, texts, vectors, random_documents=None):
+        """Distances to the model's random documents, or to others; None without words."""
+        if random_documents is None:
+            ends = np.cumsum(self.tensors["random_lengths"])[:-1]
+            random_documents = np.split(self.tensors["random_words"], ends)
+        table = []
+        for text in texts:
+            words, weights = self.bag(text, vectors)
+            if not words:
+                table.append(None)
+                continue
+            x = np.array([self.normalized(word, vectors) for word in words])
+            table.append([emd(weights, x, np.asarray(y, np.float64)) for y in random_documents])
+        return table
+
+    def features(self, texts, vectors):
+        n_features = self.parameters["n_features"]
+        rows = []
+        for distances in self.distances(texts, vectors):
+            if distances is None:
+                rows.append(np.zeros(n_features))
+            elif self.gamma is None:
+                rows.append(np.array(distances))
+            else:
+                rows.append(np.exp(-self.gamma * np.array(distances)) / math.sqrt(n_features))
+        return np.array(rows)
+
+    # Drawing the random documents
+
+    def drawn_words(self):
+        """The words that random words are drawn around."""
+        least = self.parameters["bag"]["min_count"]
+        return [word for word in self.vocabulary if self.occurrences[word] >= least]
+
+    def center(self, vectors):
+        words = self.drawn_words()
+        center = []
+        for k in range(vectors.dim):
+            total = 0.0
+            for word in words:
+                total += float(vectors.rows[vectors.ids[word], k])
+            center.append(total / len(words))
+        return center
+
+    def draw(self, vectors, n_documents):
+        """Random documents drawn from the seed: lists of vectors."""
+        v = [self.normalized(word, vectors) for word in self.drawn_words()]
+        n = len(v)
+        lo, hi = min(map(min, v)), max(map(max, v))
+        h = (hi - lo) / 2.0
+        m, s = [], []
+        for coordinate in zip(*v):
+            total = squares = 0.0
+            for x in coordinate:
+                total += x
+                squares += x * x
+            m.append(total / n)
+            s.append(math.sqrt(max(0.0, squares / n - m[-1] * m[-1])))
+
+        def word(stream):
+            match self.parameters["random_words"]:
+                case "uniform":
+                    return [lo + stream.uniform() * (2.0 * h) for _ in m]
+                case "uniform-centered":
+                    return [mk + (2.0 * stream.uniform() - 1.0) * h for mk in m]
+                case "gaussian":
+                    return [mk + sk * stream.normal() for mk, sk in zip(m, s)]
+                case "vocabulary":
+                    return v[stream.below(n)]
+
+        documents = []
+        for j in range(n_documents):
+            stream = Stream(self.parameters["seed"], j)
+            words = []
+            for _ in range(1 + stream.below(self.parameters["d_max"])):
+                x = [float(np.float32(value)) for value in word(stream)]
+                if self.parameters["normalization"] in ("unit", "center-unit"):
+                    x = scaled_to_unit(x)
+                words.append(x)
+            documents.append(words)
+        return documents
+
+    def auto_gamma(self, texts, vectors):
+        """Gamma `auto`, from the texts the model was fitted on."""
+        known = [text for text in texts if any(word in vectors.ids for word in text.split())]
+        places = known[:256]
+        for i in range(256, len(known)):
+            place = Stream(self.parameters["seed"] ^ i, 2**64 - 1).below(i + 1)
+            if place < 256:
+                places[place] = known[i]
+        table = self.distances(places, vectors, self.draw(vectors, 32))
+        found = sorted(d for row in table if row is not None for d in row)
+        median = found[len(found) // 2]
+        return 1.0 / median if median > 0.0 else 1.0
+
+
+def emd(weights, x, y):
+    """The exact distance between a bag and a random document, by POT."""
+    costs = np.sqrt(((x[:, None, :] - y[None, :, :]) ** 2).sum(axis=2))
+    return ot.emd2(np.array(weights), np.full(len(y), 1.0 / len(y)), costs)
