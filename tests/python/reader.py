@@ -196,7 +196,8 @@ class Model:
             words = []
             for _ in range(1 + stream.below(self.parameters["d_max"])):
                 x = [float(np.float32(value)) for value in word(stream)]
-                if self.parameters["normalization"] in ("unit", "center-unit"):
+                drawn = self.parameters["random_words"] != "vocabulary"
+                if drawn and self.parameters["normalization"] in ("unit", "center-unit"):
                     x = scaled_to_unit(x)
                 words.append(x)
             documents.append(words)

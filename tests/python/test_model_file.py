@@ -101,7 +101,6 @@ def test_the_container_is_framed_and_aligned(case):
     assert (case.directory / "model.wme").read_bytes() == data
 
 
-@pytest.mark.xfail(strict=True, reason="serde_json reads some f64 one unit off (float_roundtrip)")
 def test_gamma_survives_the_file_to_the_last_bit(wordmover, case):
     wrong = []
     for step in range(40):

@@ -413,7 +413,7 @@ pub struct WritingArguments {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum OnEmpty {
-    /// All zeros: it is infinitely far from every random document
+    /// All zeros, the limit of features far from everything
     Zero,
     /// All NaN
     Nan,

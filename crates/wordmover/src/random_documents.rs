@@ -91,7 +91,9 @@ impl RandomDocuments {
                         space.copy_vector(word, &mut vector)?;
                     }
                 }
-                if space.normalization().scales_to_unit() {
+                // A word of the corpus has its length already.
+                let drawn = distribution != RandomWords::Vocabulary;
+                if drawn && space.normalization().scales_to_unit() {
                     scale_to_unit(&mut vector);
                 }
                 documents.words.extend_from_slice(&vector);

@@ -15,7 +15,7 @@ use crate::text::Tokenizer;
 pub enum Gamma {
     /// One over the median distance between documents of the corpus and random
     /// documents (256 documents drawn with the seed, and the first 32 random
-    /// documents), so that the typical feature is exp(-1) before scaling. It does
+    /// documents; of two middle values the greater), so that the typical feature is exp(-1) before scaling. It does
     /// not depend on the number of features.
     #[default]
     Auto,

@@ -26,7 +26,7 @@ const VERSION: u32 = 1;
 /// Which word vectors a model was fitted with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VectorsIdentity {
-    /// File name, or `builtin`.
+    /// Name of the file without its folder; `glove-6b-100d-80k` for the built-in ones.
     pub name: String,
     /// Number of words.
     pub words: usize,

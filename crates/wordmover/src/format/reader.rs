@@ -209,6 +209,12 @@ fn parse(bytes: &[u8], name: &str) -> Result<ModelFile, ModelProblem> {
             supported: VERSION,
         });
     }
+    if found < VERSION {
+        return Err(metadata_problem(
+            "version",
+            format!("is {found}, which never was"),
+        ));
+    }
     let generator = metadata.text("generator")?;
     if generator != GENERATOR {
         return Err(metadata_problem(
@@ -233,6 +239,9 @@ fn parse(bytes: &[u8], name: &str) -> Result<ModelFile, ModelProblem> {
         ));
     }
     let vectors: VectorsIdentity = metadata.json("vectors")?;
+    if vectors.dim == 0 {
+        return Err(metadata_problem("vectors", "has dimension 0".to_owned()));
+    }
     let n_documents: u64 = metadata.json("n_documents")?;
     let centers = params.get().normalization.centers();
     Ok(ModelFile {
@@ -374,7 +383,7 @@ impl<'b> Tensors<'b> {
         let n_words: usize = lengths.iter().map(|&n| n as usize).sum();
         let words = self.data("random_words", Dtype::F32, &[Some(n_words), Some(dim)])?;
         let words = numbers(words, f32::from_le_bytes);
-        if dim == 0 || !words.iter().all(|x| x.is_finite()) {
+        if !words.iter().all(|x| x.is_finite()) {
             return Err(not_finite("random_words"));
         }
         Ok(RandomDocuments::from_parts(dim, &lengths, words))
