@@ -208,21 +208,12 @@ impl TileCosts {
         for (out, sinks) in features.iter_mut().zip(&self.sinks) {
             let row = |word: u32| &self.costs[word as usize * self.width..][sinks.clone()];
             let words = document.words.iter().map(|&word| row(word));
-            // A single sink takes everything: no choice, no solver.
-            let distance = if sinks.len() == 1 {
-                words
-                    .zip(document.weights)
-                    .map(|(costs, weight)| costs[0] * weight)
-                    .sum()
-            } else {
-                scratch.costs.clear();
-                words.for_each(|costs| scratch.costs.extend_from_slice(costs));
-                scratch.demand.clear();
-                scratch.demand.resize(sinks.len(), 1.0 / sinks.len() as f64);
-                scratch
-                    .workspace
-                    .solve(&scratch.costs, document.weights, &scratch.demand)?
-            };
+            scratch.costs.clear();
+            words.for_each(|costs| scratch.costs.extend_from_slice(costs));
+            scratch.demand.clear();
+            scratch.demand.resize(sinks.len(), 1.0 / sinks.len() as f64);
+            let (costs, demand) = (&scratch.costs, &scratch.demand);
+            let distance = scratch.workspace.solve(costs, document.weights, demand)?;
             *out = feature(distance);
         }
         Ok(())

@@ -11,6 +11,7 @@
 
 mod bounds;
 mod certificate;
+mod lanes;
 mod sink_graph;
 
 pub use bounds::{relaxed_from_demand, relaxed_from_supply};
