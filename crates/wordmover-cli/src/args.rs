@@ -19,6 +19,7 @@ use crate::usage::usage_error;
 /// Exact Word Mover's Embeddings of documents.
 #[derive(Debug, Parser)]
 #[command(
+    name = "wordmover",
     version,
     after_help = "Word vectors are built in (80,000 English words of GloVe 6B); --vectors takes others.\n\
                   Exit codes: 0 done, 1 failed, 2 called wrongly, 130 interrupted."
