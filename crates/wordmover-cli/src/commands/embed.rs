@@ -129,15 +129,12 @@ impl Run<'_> {
         let model = self.stages.time("fitting", || {
             fit::finish(fitter, &params, &vectors, &arguments.documents)
         })?;
-        let model_file = self
-            .stages
-            .time("writing", || match &arguments.save_model {
-                Some(path) => {
-                    AsideFile::holding(&model.to_bytes(false)?, path, arguments.writing.force)
-                        .map(Some)
-                }
-                None => Ok(None),
-            })?;
+        let model_file = match &arguments.save_model {
+            Some(path) => Some(self.stages.time("writing", || {
+                AsideFile::holding(&model.to_bytes(false)?, path, arguments.writing.force)
+            })?),
+            None => None,
+        };
         let embedded = self.embed_spool(&model, spool.expect("asked for").finish()?);
         // The model gets its name with the embeddings or not at all. Only a reader who
         // has seen enough of them makes it none the worse.

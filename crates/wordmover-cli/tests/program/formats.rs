@@ -99,6 +99,30 @@ fn ids_come_along() {
 }
 
 #[test]
+fn more_documents_than_are_held_at_once_keep_their_order() {
+    let words = ["cat", "dog", "king", "zzqq", "queen"];
+    let n_documents = 9001;
+    let place = Place::new();
+    let table: String = (0..n_documents)
+        .map(|i| format!("doc{i},{}\n", words[i % words.len()]))
+        .collect();
+    place.write("docs.csv", table);
+    let common = "embed docs.csv --no-header --column 2 --id-column 1 -o -";
+    let fitted = place.ok(&format!("{common} --features 3 --save-model model.wme"));
+    assert_eq!(place.ok(&format!("{common} --model model.wme")), fitted);
+    let rows: Vec<serde_json::Value> = fitted
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(rows.len(), n_documents);
+    for (i, row) in rows.iter().enumerate() {
+        assert_eq!(row["id"], format!("doc{i}"));
+        assert_eq!(row["embedding"], rows[i % words.len()]["embedding"]);
+    }
+    assert_ne!(rows[0]["embedding"], rows[1]["embedding"]);
+}
+
+#[test]
 fn the_contract_s_parquet_holds_the_rows_and_ids_of_the_other_formats() {
     let place = Place::new();
     let (name, content, _) = &inputs()[1];
