@@ -1,6 +1,5 @@
 //! What the user types, once, as typed options.
 
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -9,13 +8,18 @@ use anyhow::{Context, Result};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use wordmover::text::{Case, StopWords, Tokenizer};
 use wordmover::vectors::Precision;
-use wordmover::{EmbeddingParams, Gamma, Normalization, RandomWords, Weighting, WordVectors};
+use wordmover::{
+    CheckedParams, EmbeddingParams, Error, Gamma, Normalization, RandomWords, Weighting,
+    WordVectors,
+};
 
 use crate::input::{Format, InputOptions};
+use crate::usage::usage_error;
 
 /// Exact Word Mover's Embeddings of documents.
 #[derive(Debug, Parser)]
 #[command(
+    name = "wordmover",
     version,
     after_help = "Word vectors are built in (80,000 English words of GloVe 6B); --vectors takes others.\n\
                   Exit codes: 0 done, 1 failed, 2 called wrongly, 130 interrupted."
@@ -25,8 +29,8 @@ pub struct Arguments {
     #[command(subcommand)]
     pub command: Command,
     /// Threads to use; all of them if not given. The result is the same
-    #[arg(long, global = true, value_name = "N")]
-    pub threads: Option<NonZeroUsize>,
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -157,7 +161,7 @@ pub enum VectorsCommand {
         #[arg(value_name = "FILE")]
         file: Option<PathBuf>,
         /// Read at most the first N words
-        #[arg(long, value_name = "N")]
+        #[arg(long, value_name = "N", value_parser = at_least_one)]
         limit: Option<usize>,
         /// Read everything and compare it with the checksum the file states
         #[arg(long)]
@@ -181,7 +185,7 @@ pub enum VectorsCommand {
         #[arg(long, default_value_t = Precision::F32, value_name = "f32|f16|int8")]
         precision: Precision,
         /// Keep only the first N words
-        #[arg(long, value_name = "N")]
+        #[arg(long, value_name = "N", value_parser = at_least_one)]
         limit: Option<usize>,
         #[command(flatten)]
         writing: WritingArguments,
@@ -244,7 +248,7 @@ pub struct VectorArguments {
     #[arg(long, value_name = "FILE")]
     pub vectors: Option<PathBuf>,
     /// Use only the first N words of --vectors
-    #[arg(long, value_name = "N", requires = "vectors")]
+    #[arg(long, value_name = "N", requires = "vectors", value_parser = at_least_one)]
     pub limit: Option<usize>,
 }
 
@@ -308,14 +312,14 @@ impl TextArguments {
 #[command(next_help_heading = "Embedding")]
 pub struct ParamArguments {
     /// Number of features, R in the paper [default: 512]
-    #[arg(long, value_name = "R")]
+    #[arg(long, value_name = "R", allow_negative_numbers = true)]
     pub features: Option<usize>,
     /// Greatest length of a random document, D_max in the paper [default: 6]
-    #[arg(long, value_name = "D")]
+    #[arg(long, value_name = "D", allow_negative_numbers = true)]
     pub d_max: Option<usize>,
     /// Scale of the features: a number, auto (one over the median distance), or none (the
     /// features are the distances) [default: auto]
-    #[arg(long, value_name = "GAMMA")]
+    #[arg(long, value_name = "GAMMA", allow_negative_numbers = true)]
     pub gamma: Option<GammaOption>,
     /// Weights of words: nbow (share of the count) or tfidf [default: nbow]
     #[arg(long, value_enum, value_name = "SCHEME")]
@@ -327,7 +331,7 @@ pub struct ParamArguments {
     #[arg(long, value_enum, value_name = "HOW")]
     pub normalize: Option<NormalizeOption>,
     /// Seed of the random documents [default: 0]
-    #[arg(long, value_name = "SEED")]
+    #[arg(long, value_name = "SEED", allow_negative_numbers = true)]
     pub seed: Option<u64>,
     /// Drop words that occur less often than this in the corpus [default: 1]
     #[arg(long, value_name = "N")]
@@ -341,7 +345,7 @@ pub struct ParamArguments {
 
 impl ParamArguments {
     /// The parameters these options and the defaults describe.
-    pub fn params(&self) -> Result<EmbeddingParams> {
+    pub fn params(&self) -> Result<CheckedParams> {
         let mut params = EmbeddingParams::default().tokenizer(self.text.tokenizer()?);
         set(&mut params.n_features, self.features);
         set(&mut params.d_max, self.d_max);
@@ -361,7 +365,17 @@ impl ParamArguments {
         set(&mut params.seed, self.seed);
         set(&mut params.bag.min_count, self.min_count);
         set(&mut params.bag.max_words, self.max_words);
-        Ok(params)
+        params.check().map_err(|error| match error {
+            Error::InvalidParameter {
+                name,
+                value,
+                requirement,
+            } => usage_error(format!(
+                "{} is {value}: it must be {requirement}",
+                option_of(name)
+            )),
+            other => other.into(),
+        })
     }
 
     /// An option that was given although a model settles it.
@@ -390,6 +404,21 @@ impl DistanceArguments {
         self.normalize
             .map(|_| "--normalize")
             .or_else(|| self.text.first_given())
+    }
+}
+
+/// The option that sets a parameter of the library.
+fn option_of(parameter: &str) -> String {
+    match parameter {
+        "n_features" => "--features".to_owned(),
+        name => format!("--{}", name.replace('_', "-")),
+    }
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(number) if number > 0 => Ok(number),
+        _ => Err("expected a number of at least 1".to_owned()),
     }
 }
 

@@ -7,12 +7,12 @@
 mod args;
 mod commands;
 mod input;
+mod interrupt;
 mod output;
 mod progress;
 mod spool;
 mod usage;
 
-use std::io;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
@@ -21,10 +21,14 @@ use clap::Parser;
 use args::{Arguments, Command};
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
-    match run(arguments) {
+    let ended = match Arguments::try_parse() {
+        Ok(arguments) => run(arguments),
+        Err(error) if usage::is_request_for_help(&error) => error.exit(),
+        Err(error) => Err(usage::from_parser(&error)),
+    };
+    match ended {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) if output::is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             progress::say(&format!("error: {error:#}"));
             ExitCode::from(if usage::is_usage_error(&error) { 2 } else { 1 })
@@ -33,16 +37,10 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: Arguments) -> Result<()> {
-    // On a thread of its own, not in a signal's context: it may lock and print.
-    ctrlc::set_handler(|| {
-        output::remove_unfinished();
-        progress::say("interrupted: nothing was written");
-        std::process::exit(130);
-    })
-    .context("cannot install the interrupt handler")?;
+    interrupt::install()?;
     if let Some(threads) = arguments.threads {
         rayon::ThreadPoolBuilder::new()
-            .num_threads(threads.get())
+            .num_threads(usize::from(threads))
             .build_global()
             .context("cannot start the threads")?;
     }
@@ -53,12 +51,4 @@ fn run(arguments: Arguments) -> Result<()> {
         Command::Distance(arguments) => commands::distance::run(&arguments),
         Command::Vectors(command) => commands::vectors::run(&command),
     }
-}
-
-/// Whoever read our output has seen enough: `wordmover ... | head` is no failure.
-fn is_closed_pipe(error: &anyhow::Error) -> bool {
-    error
-        .chain()
-        .filter_map(|cause| cause.downcast_ref::<io::Error>())
-        .any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
 }

@@ -1,13 +1,40 @@
 //! What the user sees while waiting, and afterwards. All of it on standard error.
 
 use std::io::Write;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressStyle, WeakProgressBar};
+
+/// The bar on the terminal, for whoever must speak in between.
+static SHOWN: Mutex<Option<WeakProgressBar>> = Mutex::new(None);
 
 /// Prints one line on standard error; one that cannot be printed is lost.
+///
+/// Control characters, which a file's name may hold, are written as escapes.
 pub fn say(line: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "{line}");
+    let mut shown = String::with_capacity(line.len());
+    for character in line.chars() {
+        if character.is_control() {
+            shown.extend(character.escape_default());
+        } else {
+            shown.push(character);
+        }
+    }
+    let _ = writeln!(std::io::stderr().lock(), "{shown}");
+}
+
+/// Removes the bar from the terminal.
+pub fn clear() {
+    let shown = SHOWN.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some(bar) = shown.and_then(|bar| bar.upgrade()) {
+        bar.finish_and_clear();
+    }
+}
+
+fn show(bar: ProgressBar) -> ProgressBar {
+    *SHOWN.lock().unwrap_or_else(PoisonError::into_inner) = Some(bar.downgrade());
+    bar
 }
 
 /// A counter for work of unknown size: documents read. Seen only on a terminal.
@@ -15,7 +42,7 @@ pub fn counter(quiet: bool, what: &'static str) -> ProgressBar {
     let bar = if quiet {
         ProgressBar::hidden()
     } else {
-        ProgressBar::new_spinner()
+        show(ProgressBar::new_spinner())
     };
     let style = ProgressStyle::with_template("{spinner} {prefix} {human_pos} documents, {elapsed}");
     bar.set_style(style.expect("a sound template"));
@@ -28,10 +55,10 @@ pub fn bar(quiet: bool, what: &'static str, n: u64) -> ProgressBar {
     let bar = if quiet {
         ProgressBar::hidden()
     } else {
-        ProgressBar::new(n)
+        show(ProgressBar::new(n))
     };
     let style = ProgressStyle::with_template(
-        "{prefix} [{bar:40}] {percent}% of {human_len} distances, {eta} left",
+        "{prefix} [{wide_bar}] {percent}% of {human_len} distances, {eta} left",
     );
     bar.set_style(style.expect("a sound template").progress_chars("=> "));
     bar.set_prefix(what);

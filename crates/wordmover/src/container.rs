@@ -31,7 +31,7 @@ pub(crate) fn header_len(start: &[u8]) -> Result<usize, ContainerProblem> {
     match usize::try_from(len) {
         Ok(len) if len <= MAX_HEADER => Ok(len),
         _ => Err(ContainerProblem::Header {
-            detail: format!("it is {len} bytes long"),
+            detail: format!("it would be {len} bytes long"),
         }),
     }
 }

@@ -197,7 +197,7 @@ fn bad_parameters_and_empty_corpora_are_refused() {
     let say = |params: EmbeddingParams| params.check().unwrap_err().to_string();
     assert_eq!(
         say(toy::params().n_features(0)),
-        "n_features is 0: it must be between 1 and 16777216"
+        "n_features is 0: it must be between 1 and 1048576"
     );
     assert_eq!(
         say(toy::params().d_max(0)),

@@ -1,7 +1,5 @@
 //! `wordmover distance`: how far two texts are apart, and why.
 
-use std::io::Write;
-
 use anyhow::{Context, Result, anyhow, bail};
 use serde::Serialize;
 use wordmover::text::Tokenizer;
@@ -10,7 +8,7 @@ use wordmover::{Document, ModelFile, Normalization, WordCounts, WordSpace};
 
 use super::plan_svg;
 use crate::args::DistanceArguments;
-use crate::output::{AsideFile, check_target};
+use crate::output::{AsideFile, check_target, print};
 use crate::progress::say;
 use crate::usage::usage_error;
 
@@ -20,18 +18,15 @@ pub fn run(arguments: &DistanceArguments) -> Result<()> {
     }
     let comparison = compare(arguments)?;
     if let Some(path) = &arguments.svg {
-        let mut file = AsideFile::create(path, arguments.force)?;
         let drawing = plan_svg::draw(&comparison.space, &comparison.plan);
-        file.write_all(drawing.as_bytes())?;
-        file.commit()?;
+        AsideFile::holding(drawing.as_bytes(), path, arguments.force)?.commit()?;
     }
-    let mut out = std::io::stdout().lock();
     if arguments.json {
-        writeln!(out, "{}", serde_json::to_string(&comparison.json())?)?;
+        print(&format!("{}\n", serde_json::to_string(&comparison.json())?))?;
     } else if arguments.explain {
-        write!(out, "{}", comparison.table())?;
+        print(&comparison.table())?;
     } else {
-        writeln!(out, "{}", comparison.plan.distance)?;
+        print(&format!("{}\n", comparison.plan.distance))?;
         if !comparison.unknown.is_empty() {
             say(&format!("unknown words: {}", comparison.unknown.join(" ")));
         }
@@ -97,7 +92,8 @@ fn compare(arguments: &DistanceArguments) -> Result<Comparison> {
     for (text, document) in texts.iter().zip(&documents) {
         if document.is_empty() {
             bail!(
-                "{text:?} has no Word Mover's Distance: it has no word that {} knows, apart from stop words",
+                "{} has no Word Mover's Distance: it has no word that {} knows, apart from stop words",
+                quoted(text),
                 space.vectors().name()
             );
         }
@@ -112,6 +108,14 @@ fn compare(arguments: &DistanceArguments) -> Result<Comparison> {
         plan,
         unknown,
     })
+}
+
+/// The beginning of a text, enough to know it by.
+fn quoted(text: &str) -> String {
+    match text.char_indices().nth(60) {
+        Some((end, _)) => format!("{:?}...", &text[..end]),
+        None => format!("{text:?}"),
+    }
 }
 
 /// Distinct words the vectors lack, in order of occurrence.

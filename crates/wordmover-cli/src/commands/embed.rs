@@ -1,18 +1,21 @@
 //! `wordmover embed`: documents to a file of vectors.
 
-use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, ensure};
+use indicatif::ProgressBar;
 use wordmover::{Document, Fitter, ModelFile, WordMoversEmbedding};
 
 use super::corpus::{Counted, next_batch};
-use super::fit::read_corpus;
+use super::fit::{self, read_corpus};
 use crate::args::{EmbedArguments, OnEmpty};
 use crate::input::{self, Documents};
-use crate::output::{AsideFile, Destination, EmbeddingWriter, Ids, check_target};
+use crate::output::{
+    AsideFile, Destination, EmbeddingWriter, Ids, check_target, is_closed_pipe, is_same_target,
+};
 use crate::progress::{self, CorpusSummary, Stages, count, say};
+use crate::spool::SpoolReader;
 use crate::usage::usage_error;
 
 /// Memory for the rows being computed: they are written before the next are begun.
@@ -30,6 +33,9 @@ pub fn run(arguments: &EmbedArguments) -> Result<()> {
     destination.check_ids(arguments.ids())?;
     if let Some(path) = &arguments.save_model {
         check_target(path, force)?;
+        if is_same_target(path, &arguments.output) {
+            return Err(usage_error("--output and --save-model name the same file"));
+        }
     }
     let documents = input::open(&arguments.documents, &arguments.input.options())?;
 
@@ -79,18 +85,29 @@ impl Run<'_> {
         })?;
         let mut embedder = self.embedder(&model)?;
         let progress = progress::counter(self.arguments.writing.quiet, "embedding");
+        let mut n_distances = 0;
+        let mut count_distances = |n| {
+            n_distances += n;
+            progress.set_position(n_distances / model.n_features() as u64);
+        };
         loop {
             let (summary, stages) = (&mut self.summary, &mut self.stages);
             let count = |text: &str| model.word_counts(text);
-            let batch = next_batch(&mut documents, count, summary, stages, &progress)?;
+            let batch = next_batch(
+                &mut documents,
+                count,
+                summary,
+                stages,
+                &ProgressBar::hidden(),
+            )?;
             if batch.is_empty() {
                 break;
             }
             for Counted { id, counts } in batch {
-                embedder.push(id, model.document(&counts), self, &mut |_| {})?;
+                embedder.push(id, model.document(&counts), self, &mut count_distances)?;
             }
         }
-        let n_rows = embedder.finish(self, &mut |_| {})?;
+        let n_rows = embedder.finish(self, &mut count_distances)?;
         progress.finish_and_clear();
         Ok((model, n_rows))
     }
@@ -98,9 +115,9 @@ impl Run<'_> {
     /// Two passes: the corpus is read and fitted on, then embedded.
     fn fitted_here(&mut self, documents: Documents) -> Result<(WordMoversEmbedding, u64)> {
         let (arguments, quiet) = (self.arguments, self.arguments.writing.quiet);
-        let params = arguments.params.params()?.check()?;
+        let params = arguments.params.params()?;
         let vectors = self.stages.time("opening", || arguments.vectors.open())?;
-        let fitter = Fitter::new(params, vectors);
+        let fitter = Fitter::new(params.clone(), vectors.clone());
         let (fitter, spool) = read_corpus(
             documents,
             fitter,
@@ -109,20 +126,34 @@ impl Run<'_> {
             &mut self.summary,
             &mut self.stages,
         )?;
-        if fitter.n_documents() == 0 {
-            bail!("{} holds no documents", shown(&arguments.documents));
+        let model = self.stages.time("fitting", || {
+            fit::finish(fitter, &params, &vectors, &arguments.documents)
+        })?;
+        let model_file = match &arguments.save_model {
+            Some(path) => Some(self.stages.time("writing", || {
+                AsideFile::holding(&model.to_bytes(false)?, path, arguments.writing.force)
+            })?),
+            None => None,
+        };
+        let embedded = self.embed_spool(&model, spool.expect("asked for").finish()?);
+        // The model gets its name with the embeddings or not at all. Only a reader who
+        // has seen enough of them makes it none the worse.
+        let is_wanted = match &embedded {
+            Ok(_) => true,
+            Err(error) => is_closed_pipe(error),
+        };
+        if let (Some(file), true) = (model_file, is_wanted) {
+            self.stages.time("writing", || file.commit())?;
         }
-        let model = self.stages.time("fitting", || fitter.finish())?;
-        if let Some(path) = &arguments.save_model {
-            self.stages.time("writing", || {
-                write_model(&model, path, arguments.writing.force)
-            })?;
-        }
+        Ok((model, embedded?))
+    }
 
-        let mut spool = spool.expect("asked for").finish()?;
+    /// Embeds what the fitting pass has kept. Returns the number of rows.
+    fn embed_spool(&mut self, model: &WordMoversEmbedding, mut spool: SpoolReader) -> Result<u64> {
+        let (arguments, quiet) = (self.arguments, self.arguments.writing.quiet);
         let n_documents = self.summary.n_documents;
         let bar = progress::bar(quiet, "embedding", n_documents * model.n_features() as u64);
-        let mut embedder = self.embedder(&model)?;
+        let mut embedder = self.embedder(model)?;
         for _ in 0..n_documents {
             let (id, counts) = spool.next()?;
             let id = arguments.input.id_column.as_ref().map(|_| id);
@@ -130,7 +161,7 @@ impl Run<'_> {
         }
         let n_rows = embedder.finish(self, &mut |n| bar.inc(n))?;
         bar.finish_and_clear();
-        Ok((model, n_rows))
+        Ok(n_rows)
     }
 
     fn embedder<'m>(&mut self, model: &'m WordMoversEmbedding) -> Result<Embedder<'m>> {
@@ -205,7 +236,7 @@ impl Embedder<'_> {
             ensure!(
                 run.arguments.on_empty != OnEmpty::Error,
                 "{}: document {} has no word that the vectors know",
-                shown(&run.arguments.documents),
+                input::shown(&run.arguments.documents),
                 self.n_seen + 1
             );
             run.summary.n_empty += 1;
@@ -255,21 +286,5 @@ impl Embedder<'_> {
             self.flush(run, progress)?;
         }
         run.stages.time("writing", || self.writer.finish())
-    }
-}
-
-/// Writes a model file aside and renames it.
-fn write_model(model: &WordMoversEmbedding, path: &Path, force: bool) -> Result<()> {
-    let mut file = AsideFile::create(path, force)?;
-    file.write_all(&model.to_bytes(false)?)?;
-    file.commit()
-}
-
-/// What messages call the input.
-fn shown(path: &Path) -> String {
-    if path == Path::new("-") {
-        "standard input".to_owned()
-    } else {
-        path.display().to_string()
     }
 }

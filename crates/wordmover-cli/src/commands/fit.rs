@@ -1,9 +1,9 @@
 //! `wordmover fit`: a corpus to a model file.
 
-use std::io::Write;
+use std::path::Path;
 
-use anyhow::Result;
-use wordmover::Fitter;
+use anyhow::{Result, anyhow, bail};
+use wordmover::{CheckedParams, Error, Fitter, WordMoversEmbedding, WordVectors};
 
 use super::corpus::{Counted, next_batch};
 use crate::args::FitArguments;
@@ -14,19 +14,20 @@ use crate::spool::SpoolWriter;
 
 pub fn run(arguments: &FitArguments) -> Result<()> {
     check_target(&arguments.output, arguments.writing.force)?;
-    let params = arguments.params.params()?.check()?;
+    let params = arguments.params.params()?;
     let documents = input::open(&arguments.documents, &arguments.input.options())?;
     let mut stages = Stages::default();
     let mut summary = CorpusSummary::default();
     let vectors = stages.time("opening", || arguments.vectors.open())?;
-    let fitter = Fitter::new(params, vectors);
+    let fitter = Fitter::new(params.clone(), vectors.clone());
     let quiet = arguments.writing.quiet;
     let (fitter, _) = read_corpus(documents, fitter, false, quiet, &mut summary, &mut stages)?;
-    let model = stages.time("fitting", || fitter.finish())?;
+    let model = stages.time("fitting", || {
+        finish(fitter, &params, &vectors, &arguments.documents)
+    })?;
     stages.time("writing", || -> Result<()> {
-        let mut file = AsideFile::create(&arguments.output, arguments.writing.force)?;
-        file.write_all(&model.to_bytes(arguments.bundle_vectors)?)?;
-        file.commit()
+        let bytes = model.to_bytes(arguments.bundle_vectors)?;
+        AsideFile::holding(&bytes, &arguments.output, arguments.writing.force)?.commit()
     })?;
     if !quiet {
         let vectors = model.space().vectors().name();
@@ -39,6 +40,32 @@ pub fn run(arguments: &FitArguments) -> Result<()> {
         say(&format!("wrote {path}: {} features", model.n_features()));
     }
     Ok(())
+}
+
+/// The model of what the fitter has seen, or what it lacks to make one.
+pub fn finish(
+    fitter: Fitter,
+    params: &CheckedParams,
+    vectors: &WordVectors,
+    documents: &Path,
+) -> Result<WordMoversEmbedding> {
+    if fitter.n_documents() == 0 {
+        bail!("{} holds no documents", input::shown(documents));
+    }
+    fitter.finish().map_err(|error| match error {
+        Error::EmptyCorpus { .. } => {
+            let rare = match params.get().bag.min_count {
+                0 | 1 => String::new(),
+                least => format!(" and those that occur less than {least} times"),
+            };
+            anyhow!(
+                "{} holds nothing to fit on: no word that {} knows, apart from stop words{rare}",
+                input::shown(documents),
+                vectors.name()
+            )
+        }
+        other => other.into(),
+    })
 }
 
 /// Shows every document to the fitter and, if asked, keeps its counts for later.

@@ -1,18 +1,16 @@
 //! `wordmover info`: what a model file holds.
 
-use std::io::Write;
-
 use anyhow::Result;
 use serde_json::json;
 use wordmover::text::StopWords;
 use wordmover::{Gamma, ModelFile};
 
 use crate::args::InfoArguments;
+use crate::output::print;
 use crate::progress::count;
 
 pub fn run(arguments: &InfoArguments) -> Result<()> {
     let model = ModelFile::open(&arguments.model)?;
-    let mut out = std::io::stdout().lock();
     if arguments.json {
         let vectors = model.vectors();
         let value = json!({
@@ -30,14 +28,13 @@ pub fn run(arguments: &InfoArguments) -> Result<()> {
                 "bundled": model.has_bundled_vectors(),
             },
         });
-        writeln!(out, "{value}")?;
-        return Ok(());
+        return print(&format!("{value}\n"));
     }
-    for (name, value) in lines(&model) {
-        writeln!(out, "{name:16}{value}")?;
-    }
-    out.flush()?;
-    Ok(())
+    let lines = lines(&model).into_iter();
+    let text: String = lines
+        .map(|(name, value)| format!("{name:16}{value}\n"))
+        .collect();
+    print(&text)
 }
 
 fn lines(model: &ModelFile) -> Vec<(&'static str, String)> {
@@ -50,6 +47,7 @@ fn lines(model: &ModelFile) -> Vec<(&'static str, String)> {
     };
     let stop_words = match &params.tokenizer.stop_words {
         StopWords::Smart => "smart".to_owned(),
+        StopWords::None => "none".to_owned(),
         list => count(list.len() as u64, "word"),
     };
     let bundled = if model.has_bundled_vectors() {

@@ -202,3 +202,13 @@ fn escape(text: &str) -> String {
         .replace('<', "&lt;")
         .replace('>', "&gt;")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_cannot_be_taken_for_markup() {
+        assert_eq!(escape("a<b>&amp;"), "a&lt;b&gt;&amp;amp;");
+    }
+}

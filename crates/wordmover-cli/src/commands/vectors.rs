@@ -1,15 +1,15 @@
 //! `wordmover vectors`: look at word vectors, convert them, find neighbours.
 
-use std::io::Write;
+use std::fmt::Write;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use serde_json::json;
-use wordmover::WordVectors;
 use wordmover::vectors::Precision;
+use wordmover::{Error, WordVectors};
 
 use crate::args::{VectorArguments, VectorsCommand, WritingArguments};
-use crate::output::{AsideFile, check_target};
+use crate::output::{AsideFile, cannot_write, check_target, print};
 use crate::progress::{Stages, count, say};
 use crate::usage::usage_error;
 
@@ -51,7 +51,7 @@ fn info(file: Option<&Path>, limit: Option<usize>, verify: bool, json: bool) -> 
         vectors.verify_checksum()?;
     }
     let first: Vec<&str> = vectors.words().take(5).collect();
-    let mut out = std::io::stdout().lock();
+    let mut out = String::new();
     if json {
         let value = json!({
             "name": vectors.name(),
@@ -71,7 +71,7 @@ fn info(file: Option<&Path>, limit: Option<usize>, verify: bool, json: bool) -> 
         writeln!(out, "sha256     {}{verified}", vectors.checksum())?;
         writeln!(out, "first      {}", first.join(" "))?;
     }
-    Ok(())
+    print(&out)
 }
 
 fn convert(
@@ -95,7 +95,12 @@ fn convert(
     let vectors = stages.time("reading", || WordVectors::open(file, limit))?;
     stages.time("writing", || -> Result<()> {
         let mut aside = AsideFile::create(output, writing.force)?;
-        vectors.write_to(&mut aside, precision)?;
+        vectors
+            .write_to(&mut aside, precision)
+            .map_err(|error| match error {
+                Error::Write { source, .. } => cannot_write(output, source),
+                other => other.into(),
+            })?;
         aside.commit()
     })?;
     if !writing.quiet {
@@ -127,7 +132,7 @@ fn nearest(word: &str, k: usize, vectors: &VectorArguments, json: bool) -> Resul
         .copy_finite_vector(id, &mut query)
         .context("cannot compare")?;
     let found = vectors.nearest(&query, k, &[id]);
-    let mut out = std::io::stdout().lock();
+    let mut out = String::new();
     if json {
         let found = found
             .iter()
@@ -142,5 +147,5 @@ fn nearest(word: &str, k: usize, vectors: &VectorArguments, json: bool) -> Resul
             writeln!(out, "{cosine:.4}  {}", vectors.word(id))?;
         }
     }
-    Ok(())
+    print(&out)
 }

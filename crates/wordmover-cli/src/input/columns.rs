@@ -1,6 +1,6 @@
 //! Which columns of a table hold the text and the id.
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, bail};
 
 use super::options::InputOptions;
 use super::row::Row;
@@ -70,10 +70,10 @@ fn find_by_name(file: &str, header: &Row, name: &str) -> Result<usize> {
             "{file} has {} columns named `{name}`; rename all but one",
             n_more + 1
         ),
-        (None, _) => Err(anyhow!(
+        (None, _) => Err(usage_error(format!(
             "{file} has no column `{name}`; its columns are {}",
             list_names(header)
-        )),
+        ))),
     }
 }
 
@@ -82,7 +82,9 @@ fn find_by_number(file: &str, n_columns: usize, option: &str, number: &str) -> R
         Ok(number) if (1..=n_columns).contains(&number) => Ok(number - 1),
         Ok(number) if number > n_columns => {
             let columns = if n_columns == 1 { "column" } else { "columns" };
-            bail!("{file} has no column {number}; its first row has {n_columns} {columns}")
+            Err(usage_error(format!(
+                "{file} has no column {number}; its first row has {n_columns} {columns}"
+            )))
         }
         _ => Err(usage_error(format!(
             "with --no-header, {option} takes the column's number, counted from 1, not `{number}`"
@@ -213,21 +215,21 @@ mod tests {
             problem(&["label", "text"], options(Some("body"), None, true)),
             (
                 "docs.tsv has no column `body`; its columns are `label`, `text`".to_string(),
-                false
+                true
             )
         );
         assert_eq!(
             problem(&["label", "text"], options(Some("text"), Some("key"), true)),
             (
                 "docs.tsv has no column `key`; its columns are `label`, `text`".to_string(),
-                false
+                true
             )
         );
         assert_eq!(
             problem(&["1", "words"], options(Some("3"), None, false)),
             (
                 "docs.tsv has no column 3; its first row has 2 columns".to_string(),
-                false
+                true
             )
         );
     }

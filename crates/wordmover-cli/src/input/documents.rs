@@ -217,7 +217,7 @@ mod tests {
                 path.display()
             )
         );
-        assert!(!is_usage_error(&error));
+        assert!(is_usage_error(&error));
     }
 
     #[test]

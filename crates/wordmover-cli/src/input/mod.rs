@@ -32,3 +32,4 @@ mod tsv;
 pub use documents::{DocumentText, Documents, open};
 pub use format::Format;
 pub use options::InputOptions;
+pub use source::shown;

@@ -24,9 +24,9 @@ impl Source {
     /// Opens the file, or standard input for `-`.
     pub fn open(path: &Path) -> Result<Source> {
         if is_standard_input(path) {
-            return Source::from_bytes("standard input".to_string(), Box::new(io::stdin()));
+            return Source::from_bytes(shown(path), Box::new(io::stdin()));
         }
-        let name = path.display().to_string();
+        let name = shown(path);
         let file = File::open(path).map_err(|error| cannot_read(&name, error))?;
         // Opening a directory works on Unix; only reading it fails, less clearly.
         let metadata = file.metadata().map_err(|error| cannot_read(&name, error))?;
@@ -52,6 +52,15 @@ impl Source {
 /// Whether the path stands for standard input.
 pub fn is_standard_input(path: &Path) -> bool {
     path == Path::new("-")
+}
+
+/// What messages call the input.
+pub fn shown(path: &Path) -> String {
+    if is_standard_input(path) {
+        "standard input".to_string()
+    } else {
+        path.display().to_string()
+    }
 }
 
 /// `cannot read FILE`, with the system's reason as the cause, in our words where it is a common one.

@@ -8,6 +8,7 @@ use anyhow::{Error, Result, anyhow, bail};
 use tempfile::{NamedTempFile, PersistError};
 
 use super::unfinished::{Entry, Unfinished};
+use crate::usage::usage_error;
 
 /// Longer names get a fixed one aside: the random part must still fit in the system's 255 bytes.
 const MAX_NAME_BYTES: usize = 200;
@@ -18,6 +19,11 @@ const MAX_NAME_BYTES: usize = 200;
 /// Call it before a long computation; [`AsideFile::create`] checks again.
 pub fn check_target(path: &Path, force: bool) -> Result<()> {
     let name = path.display();
+    if path == Path::new("-") {
+        return Err(usage_error(
+            "only embeddings can be written to standard output; name a file instead of -",
+        ));
+    }
     if path.file_name().is_none() {
         bail!("cannot write {name}: it is not the name of a file");
     }
@@ -42,6 +48,12 @@ pub fn check_target(path: &Path, force: bool) -> Result<()> {
         _ if !force => Err(exists(path)),
         _ => Ok(()),
     }
+}
+
+/// Whether two names stand for one file, which need not exist yet.
+pub fn is_same_target(a: &Path, b: &Path) -> bool {
+    let directory = |path| fs::canonicalize(directory_of(path)).ok();
+    a.file_name() == b.file_name() && directory(a) == directory(b)
 }
 
 /// A file being written under a hidden name beside its target. Buffered.
@@ -78,6 +90,14 @@ impl AsideFile {
             target,
             force,
         })
+    }
+
+    /// Starts a file and writes all of it; it has its name only after [`AsideFile::commit`].
+    pub fn holding(bytes: &[u8], path: &Path, force: bool) -> Result<AsideFile> {
+        let mut file = AsideFile::create(path, force)?;
+        file.write_all(bytes)
+            .map_err(|error| cannot_write(path, error))?;
+        Ok(file)
     }
 
     /// The final name.

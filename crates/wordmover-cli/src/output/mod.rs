@@ -18,11 +18,13 @@ mod ids;
 mod json_lines;
 mod npy;
 mod parquet;
+mod standard_output;
 mod unfinished;
 mod writer;
 
-pub use aside::{AsideFile, check_target};
+pub use aside::{AsideFile, cannot_write, check_target, is_same_target};
 pub use destination::Destination;
 pub use ids::Ids;
+pub use standard_output::{is_closed_pipe, print};
 pub use unfinished::remove_unfinished;
 pub use writer::EmbeddingWriter;

@@ -133,14 +133,12 @@ impl EmbeddingParams {
     ///
     /// [`Error::InvalidParameter`] names the first that is out of range.
     pub fn check(self) -> Result<CheckedParams> {
-        within(
-            "n_features",
-            self.n_features,
-            1,
-            1 << 24,
-            "between 1 and 16777216",
-        )?;
-        within("d_max", self.d_max, 1, 4096, "between 1 and 4096")?;
+        let (features, lengths) = ("between 1 and 1048576", "between 1 and 4096");
+        within("n_features", self.n_features, 1, 1 << 20, features)?;
+        within("d_max", self.d_max, 1, 4096, lengths)?;
+        let n_words = self.n_features * self.d_max;
+        let few = "at most 16777216: so many random words are all that is reasonable";
+        within("n_features times d_max", n_words, 1, 1 << 24, few)?;
         within(
             "max_words",
             self.bag.max_words,

@@ -186,7 +186,7 @@ fn builtin_if(_needed: &VectorsIdentity) -> Option<Arc<WordVectors>> {
 fn parse(bytes: &[u8], name: &str) -> Result<ModelFile, ModelProblem> {
     let (data_start, header) = container::parse(bytes).map_err(|problem| {
         let reason = match problem {
-            ContainerProblem::Header { detail } => detail,
+            ContainerProblem::Header { detail } => format!("its header: {detail}"),
             ContainerProblem::Size { expected, found } => {
                 format!("{found} bytes where {expected} are due")
             }

@@ -328,7 +328,7 @@ fn a_header_that_is_not_one() {
     long.push(b'{');
     refused(
         &long,
-        "its safetensors header cannot be used: it is 33554432 bytes long",
+        "its safetensors header cannot be used: it would be 33554432 bytes long",
     );
 }
 
@@ -340,7 +340,7 @@ fn bytes_in_memory_must_be_native() {
         "file: its safetensors header describes 8 bytes, the file has 1"
     );
     let outcome = WordVectors::from_bytes(samples::glove(), "file");
-    assert!(message(outcome).starts_with("file: its safetensors header cannot be used: it is "));
+    assert!(message(outcome).starts_with("file: its safetensors header cannot be used: it would be "));
 }
 
 #[test]

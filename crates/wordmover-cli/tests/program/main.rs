@@ -1,0 +1,11 @@
+//! The program as its users meet it: the real binary, run in a directory of its own,
+//! judged by its standard output, standard error, exit code and the files it leaves.
+
+mod distance;
+mod embed;
+mod fit;
+mod formats;
+mod robustness;
+mod support;
+mod usage;
+mod vectors;

@@ -1,0 +1,216 @@
+//! Calls that make no sense: code 2, one sentence, nothing done.
+
+use crate::support::{GLOVE, Place, TEXTS};
+
+#[test]
+fn every_wrong_call_is_told_in_one_sentence() {
+    let place = Place::with_docs();
+    place.write("docs.tsv", "id\ttext\n1\tcat\n");
+    place.write("docs.jsonl", "{\"body\":\"cat\"}\n");
+    place.write("docs.dat", TEXTS[0]);
+    place.write("glove.txt", GLOVE);
+    place.ok("fit docs.txt -o model.wme -q");
+    let before = place.names();
+    let no_suffix = "from its suffix; end it in .npy, .parquet, .jsonl or .csv";
+    let no_stream = "only embeddings can be written to standard output; name a file instead of -";
+    let bad_gamma = |gamma: &str| {
+        format!(
+            "invalid value '{gamma}' for '--gamma <GAMMA>': expected auto, none or a positive number"
+        )
+    };
+    for (arguments, sentence) in [
+        ("sing", "unrecognized subcommand 'sing'".to_owned()),
+        (
+            "embed",
+            "the following required arguments were not provided: --output <FILE>, <INPUT>".into(),
+        ),
+        (
+            "embed docs.txt",
+            "the following required arguments were not provided: --output <FILE>".into(),
+        ),
+        (
+            "embed docs.txt -o x.npy --feature 2",
+            "unexpected argument '--feature' found; a similar argument exists: '--features'".into(),
+        ),
+        ("embed docs.txt docs.txt -o x.npy", "unexpected argument 'docs.txt' found".into()),
+        ("embed docs.txt -o x.foo", format!("cannot tell the format of x.foo {no_suffix}")),
+        ("embed docs.txt -o x", format!("cannot tell the format of x {no_suffix}")),
+        (
+            "embed docs.dat -o x.npy",
+            "cannot tell the format of docs.dat from its suffix; pass --format text, tsv, csv or jsonl"
+                .into(),
+        ),
+        (
+            "embed docs.txt -o x.npy --format xml",
+            "invalid value 'xml' for '--format <FORMAT>' [possible values: text, tsv, csv, jsonl]".into(),
+        ),
+        (
+            "embed docs.tsv -o x.npy",
+            "docs.tsv has 2 columns; choose the text with --column: `id`, `text`".into(),
+        ),
+        (
+            "embed docs.tsv -o x.npy --column body",
+            "docs.tsv has no column `body`; its columns are `id`, `text`".into(),
+        ),
+        (
+            "embed docs.tsv -o x.npy --no-header",
+            "docs.tsv has 2 columns; choose the text with --column, a number from 1 to 2".into(),
+        ),
+        (
+            "embed docs.tsv -o x.npy --no-header --column 3",
+            "docs.tsv has no column 3; its first row has 2 columns".into(),
+        ),
+        (
+            "embed docs.tsv -o x.npy --no-header --column text",
+            "with --no-header, --column takes the column's number, counted from 1, not `text`".into(),
+        ),
+        (
+            "embed docs.tsv -o x.csv --column text --id-column key",
+            "docs.tsv has no column `key`; its columns are `id`, `text`".into(),
+        ),
+        (
+            "embed docs.tsv -o x.npy --column text --id-column id",
+            "x.npy cannot hold ids; write .parquet, .jsonl or .csv, or leave out --id-column".into(),
+        ),
+        (
+            "embed docs.txt -o x.npy --column text",
+            "--column is for TSV and CSV; in a text file every line is a document".into(),
+        ),
+        (
+            "embed docs.tsv -o x.npy --field text",
+            "--field is for JSON lines; name the text of TSV and CSV with --column".into(),
+        ),
+        (
+            "embed docs.jsonl -o x.npy",
+            "JSON lines need --field, the name of the field that holds the text".into(),
+        ),
+        ("embed docs.txt -o x.npy --no-header", "--no-header is for TSV and CSV".into()),
+        (
+            "embed docs.txt -o x.npy --model model.wme --save-model y.wme",
+            "the argument '--model <FILE>' cannot be used with '--save-model <FILE>'".into(),
+        ),
+        (
+            "embed docs.txt -o x.npy --model model.wme --features 7",
+            "--features cannot be given with --model: the model settles it".into(),
+        ),
+        (
+            "embed docs.txt -o x.npy --save-model ./x.npy",
+            "--output and --save-model name the same file".into(),
+        ),
+        (
+            "embed docs.txt -o x.npy --limit 3",
+            "the following required arguments were not provided: --vectors <FILE>".into(),
+        ),
+        (
+            "embed docs.txt -o x.npy --vectors glove.txt --limit 0",
+            "invalid value '0' for '--limit <N>': expected a number of at least 1".into(),
+        ),
+        (
+            "vectors info --limit 3",
+            "--limit needs a FILE: the built-in vectors are used whole".into(),
+        ),
+        ("embed docs.txt -o x.npy --gamma 0", bad_gamma("0")),
+        ("embed docs.txt -o x.npy --gamma -1", bad_gamma("-1")),
+        ("embed docs.txt -o x.npy --gamma nan", bad_gamma("nan")),
+        ("embed docs.txt -o x.npy --gamma inf", bad_gamma("inf")),
+        ("fit docs.txt -o x.wme --gamma big", bad_gamma("big")),
+        (
+            "embed docs.txt -o x.npy --threads 0",
+            "invalid value '0' for '--threads <N>': 0 is not in 1..=1024".into(),
+        ),
+        (
+            "embed docs.txt -o x.npy --threads 999999999",
+            "invalid value '999999999' for '--threads <N>': 999999999 is not in 1..=1024".into(),
+        ),
+        (
+            "embed docs.txt -o x.npy --features 0",
+            "--features is 0: it must be between 1 and 1048576".into(),
+        ),
+        (
+            "fit docs.txt -o x.wme --features 99999999999",
+            "--features is 99999999999: it must be between 1 and 1048576".into(),
+        ),
+        (
+            "embed docs.txt -o x.npy --features -5",
+            "invalid value '-5' for '--features <R>': invalid digit found in string".into(),
+        ),
+        (
+            "embed docs.txt -o x.npy --d-max 0",
+            "--d-max is 0: it must be between 1 and 4096".into(),
+        ),
+        (
+            "embed docs.txt -o x.npy --max-words 0",
+            "--max-words is 0: it must be between 1 and 16777216".into(),
+        ),
+        (
+            "embed docs.txt -o x.npy --weights bm25",
+            "invalid value 'bm25' for '--weights <SCHEME>' [possible values: nbow, tfidf]".into(),
+        ),
+        (
+            "embed docs.txt -o x.npy --on-empty skip",
+            "invalid value 'skip' for '--on-empty <WHAT>' [possible values: zero, nan, error]".into(),
+        ),
+        ("fit docs.txt -o -", no_stream.into()),
+        ("embed docs.txt -o x.npy --save-model -", no_stream.into()),
+        ("distance cat dog --svg -", no_stream.into()),
+        (
+            "distance cat",
+            "the following required arguments were not provided: <TEXT>".into(),
+        ),
+        ("distance cat dog cow", "unexpected argument 'cow' found".into()),
+        (
+            "distance cat dog --json --explain",
+            "the argument '--json' cannot be used with '--explain'".into(),
+        ),
+        (
+            "distance cat dog --force",
+            "the following required arguments were not provided: --svg <FILE>".into(),
+        ),
+        (
+            "distance cat dog --normalize center",
+            "invalid value 'center' for '--normalize <HOW>' [possible values: none, unit]".into(),
+        ),
+        (
+            "vectors convert glove.txt -o x.safetensors --precision int4",
+            "invalid value 'int4' for '--precision <f32|f16|int8>': unknown precision `int4`, expected f32, f16 or int8"
+                .into(),
+        ),
+        (
+            "vectors convert glove.txt -o -",
+            "-: the native form is written to a .safetensors file".into(),
+        ),
+    ] {
+        let ended = place.run(arguments);
+        assert_eq!(
+            (ended.code, ended.stdout.as_str(), ended.stderr.as_str()),
+            (Some(2), "", format!("error: {sentence}\n").as_str()),
+            "wordmover {arguments}"
+        );
+        assert_eq!(place.names(), before, "wordmover {arguments}");
+    }
+}
+
+#[test]
+fn help_is_a_result_unless_nothing_was_asked() {
+    let place = Place::new();
+    for arguments in [
+        "--help",
+        "-h",
+        "help embed",
+        "embed --help",
+        "vectors convert -h",
+    ] {
+        let ended = place.run(arguments);
+        assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+        assert!(ended.stdout.contains("Usage: wordmover"), "{arguments}");
+    }
+    assert_eq!(
+        place.ok("--version"),
+        format!("wordmover {}\n", env!("CARGO_PKG_VERSION"))
+    );
+    for arguments in [&[][..], &["vectors"]] {
+        let ended = place.run_with(arguments);
+        assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""));
+        assert!(ended.stderr.contains("Usage: wordmover"));
+    }
+}

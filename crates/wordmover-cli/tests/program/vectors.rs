@@ -1,0 +1,171 @@
+//! `wordmover vectors`: info, convert, nearest.
+
+use serde_json::Value;
+
+use crate::support::{GLOVE, Place, gzip};
+
+fn place() -> Place {
+    let place = Place::with_docs();
+    place.write("glove.txt", GLOVE);
+    place
+}
+
+fn info(place: &Place, arguments: &str) -> Value {
+    let printed = place.ok(&format!("vectors info --json{arguments}"));
+    serde_json::from_str(&printed).unwrap()
+}
+
+#[test]
+fn info_describes_the_built_in_vectors_and_others() {
+    let place = place();
+    let printed = place.ok("vectors info --verify");
+    let lines: Vec<&str> = printed.lines().collect();
+    assert_eq!(
+        lines[..4],
+        [
+            "name       glove-6b-100d-80k",
+            "words      80000",
+            "dimension  100",
+            "precision  int8"
+        ]
+    );
+    assert!(lines[4].starts_with("sha256     ") && lines[4].ends_with(" (verified)"));
+    assert_eq!(lines[5], "first      the , . of to");
+
+    let glove = info(&place, " glove.txt");
+    assert_eq!(glove["words"], 8);
+    assert_eq!(glove["dim"], 3);
+    assert_eq!(glove["precision"], "f32");
+    assert_eq!(glove["first_words"][7], Value::Null);
+    assert_eq!(info(&place, " glove.txt --limit 2")["words"], 2);
+    place.write("headed.vec", format!("8 3\n{GLOVE}"));
+    place.write("zipped", gzip(GLOVE));
+    for same in [" headed.vec", " zipped"] {
+        assert_eq!(info(&place, same)["checksum"], glove["checksum"]);
+    }
+}
+
+#[test]
+fn convert_keeps_the_vectors_as_precisely_as_asked() {
+    let place = place();
+    for (precision, tolerance) in [("f32", 0.0), ("f16", 2e-3), ("int8", 2e-2)] {
+        let file = format!("{precision}.safetensors");
+        let ended = place.run(&format!(
+            "vectors convert glove.txt -o {file} --precision {precision}"
+        ));
+        assert_eq!(ended.stdout, "");
+        let summary = format!("wrote {file}: 8 words x 3, {precision}\n");
+        assert!(ended.stderr.starts_with(&summary), "{}", ended.stderr);
+        place.ok(&format!("vectors info {file} --verify"));
+        assert_eq!(info(&place, &format!(" {file}"))["precision"], precision);
+        let distance = |vectors: &str| -> f64 {
+            let printed = place.ok(&format!("distance obama chicago --vectors {vectors}"));
+            printed.trim_end().parse().unwrap()
+        };
+        let difference = (distance("glove.txt") - distance(&file)).abs();
+        assert!(difference <= tolerance, "{precision}: {difference}");
+        // Converted again at the same precision, not a byte changes.
+        place.ok(&format!(
+            "vectors convert {file} -o again.safetensors --precision {precision} --force -q"
+        ));
+        assert_eq!(
+            place.read("again.safetensors"),
+            place.read(&file),
+            "{precision}"
+        );
+    }
+    assert_eq!(
+        info(&place, " f32.safetensors")["checksum"],
+        info(&place, " glove.txt")["checksum"]
+    );
+    for (vectors, output) in [("glove.txt", "a.npy"), ("f32.safetensors", "b.npy")] {
+        place.ok(&format!("embed docs.txt --vectors {vectors} -o {output}"));
+    }
+    assert_eq!(place.read("a.npy"), place.read("b.npy"));
+}
+
+#[test]
+fn convert_keeps_only_the_first_words_if_told() {
+    let place = place();
+    let ended = place.run("vectors convert glove.txt -o three.safetensors --limit 3 -q");
+    assert_eq!(
+        (ended.code, ended.stdout.as_str(), ended.stderr.as_str()),
+        (Some(0), "", "")
+    );
+    assert_eq!(
+        info(&place, " three.safetensors")["first_words"],
+        serde_json::json!(["obama", "president", "media"])
+    );
+    place
+        .run("vectors convert glove.txt -o three.safetensors")
+        .failed(1, "three.safetensors exists; pass --force to replace it");
+    place.run("vectors convert glove.txt -o glove.bin").failed(
+        2,
+        "glove.bin: the native form is written to a .safetensors file",
+    );
+}
+
+#[test]
+fn nearest_words_make_sense() {
+    let place = place();
+    let printed = place.ok("vectors nearest king -k 3");
+    assert_eq!(printed, "0.7687  prince\n0.7519  queen\n0.7017  son\n");
+    assert_eq!(place.ok("vectors nearest king").lines().count(), 10);
+    let json: Value =
+        serde_json::from_str(&place.ok("vectors nearest obama -k 2 --json --vectors glove.txt"))
+            .unwrap();
+    assert_eq!(json["word"], "obama");
+    assert_eq!(json["nearest"][0]["word"], "president");
+    assert_eq!(json["nearest"].as_array().unwrap().len(), 2);
+    let all = place.ok("vectors nearest cat -k 99999999 --vectors glove.txt --limit 7");
+    assert_eq!(all.lines().count(), 6);
+    place.run("vectors nearest King").failed(
+        1,
+        "glove-6b-100d-80k does not know \"King\", but it knows \"king\"",
+    );
+    place
+        .run("vectors nearest zzqq")
+        .failed(1, "glove-6b-100d-80k does not know \"zzqq\"");
+}
+
+#[test]
+fn what_holds_no_vectors_is_refused_by_name() {
+    let place = place();
+    place.ok("fit docs.txt -o model.wme -q");
+    place.write("empty.txt", "");
+    place.write("ragged.txt", "cat 1 2 3\ndog 1 2\n");
+    place.write("words.txt", "cat 1 2 x\n");
+    place.write("cut.txt.gz", &gzip(GLOVE)[..40]);
+    place.write("nan.txt", "cat 1 nan\ndog 1 2\n");
+    for (name, reason) in [
+        ("missing.txt", "cannot read missing.txt: "),
+        (".", "cannot read .: "),
+        ("docs.txt", "docs.txt: not a known word-vector format: "),
+        ("empty.txt", "empty.txt: it holds no words"),
+        ("ragged.txt", "ragged.txt: "),
+        ("words.txt", "words.txt: "),
+        ("cut.txt.gz", "cut.txt.gz"),
+        (
+            "model.wme",
+            "model.wme: a safetensors file, but not of word vectors: ",
+        ),
+    ] {
+        for command in [
+            "vectors info",
+            "vectors convert -o x.safetensors",
+            "distance cat dog --vectors",
+            "embed docs.txt -o x.npy --vectors",
+        ] {
+            let ended = place.run(&format!("{command} {name}"));
+            assert_eq!((ended.code, ended.stdout.as_str()), (Some(1), ""), "{name}");
+            let said = ended.stderr;
+            assert!(said.contains(reason) && said.lines().count() == 1, "{said}");
+        }
+    }
+    let ended = place.run("distance cat dog --vectors nan.txt");
+    assert_eq!(
+        (ended.code, ended.stdout.as_str()),
+        (Some(1), ""),
+        "{ended:?}"
+    );
+}
