@@ -103,7 +103,7 @@ fn info_describes_a_model() {
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
     let field = |name: &str| {
         let line = ended.stdout.lines().find(|line| line.starts_with(name));
-        line.unwrap_or_else(|| panic!("no {name} in {}", ended.stdout))[14..].to_owned()
+        line.unwrap_or_else(|| panic!("no {name} in {}", ended.stdout))[16..].to_owned()
     };
     assert_eq!(field("features"), "20 (R)");
     assert_eq!(field("seed"), "11");
