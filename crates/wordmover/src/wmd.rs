@@ -253,13 +253,11 @@ fn transport_in_order(
     // which nowhere falls faster than the distance grows. So f on the sources' side
     // and -f on the sinks' side are dual values for every word of both documents,
     // and a shared word gets two that cancel.
+    let duals = workspace.sink_duals();
     let potential = |document: &Document, sign: f64| -> Result<Vec<f64>> {
         let costs = costs_to(space, document.words(), &remainder.columns, n_sinks)?;
         let nearest = costs.chunks_exact(n_sinks).map(|row| {
-            let reduced = row
-                .iter()
-                .zip(workspace.sink_duals())
-                .map(|(cost, dual)| cost - dual);
+            let reduced = row.iter().zip(&duals).map(|(cost, dual)| cost - dual);
             sign * reduced.fold(f64::INFINITY, f64::min)
         });
         Ok(nearest.collect())

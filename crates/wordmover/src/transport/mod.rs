@@ -139,54 +139,29 @@ pub fn solve(costs: &[f64], supply: &[f64], demand: &[f64]) -> Result<Solution> 
     validate(costs, supply, demand)?;
     let sources = positive(supply);
     let sinks = positive(demand);
-    let by_row = sources.len() >= sinks.len();
-    let (many, few) = if by_row {
-        (&sources, &sinks)
-    } else {
-        (&sinks, &sources)
-    };
-    let cost_at = |a: usize, b: usize| {
-        let (row, column) = if by_row { (a, b) } else { (b, a) };
-        costs[row * demand.len() + column]
-    };
-    let (from, to) = if by_row {
-        (supply, demand)
-    } else {
-        (demand, supply)
-    };
-    let reduced: Vec<f64> = many
-        .iter()
-        .flat_map(|&a| few.iter().map(move |&b| cost_at(a, b)))
-        .collect();
-    let reduced_from: Vec<f64> = many.iter().map(|&a| from[a]).collect();
-    let reduced_to: Vec<f64> = few.iter().map(|&b| to[b]).collect();
+    let cost_at = |&i: &usize| sinks.iter().map(move |&k| costs[i * demand.len() + k]);
+    let reduced: Vec<f64> = sources.iter().flat_map(cost_at).collect();
+    let reduced_supply: Vec<f64> = sources.iter().map(|&i| supply[i]).collect();
+    let reduced_demand: Vec<f64> = sinks.iter().map(|&k| demand[k]).collect();
 
     let mut workspace = Workspace::default();
-    let cost = workspace.solve(&reduced, &reduced_from, &reduced_to)?;
+    let cost = workspace.solve(&reduced, &reduced_supply, &reduced_demand)?;
 
     let mut flows: Vec<Flow> = workspace
         .flows()
-        .map(|(a, b, mass)| {
-            let (from, to) = if by_row {
-                (many[a], few[b])
-            } else {
-                (few[b], many[a])
-            };
-            Flow {
-                from: from as u32,
-                to: to as u32,
-                mass,
-            }
+        .map(|(source, sink, mass)| Flow {
+            from: sources[source] as u32,
+            to: sinks[sink] as u32,
+            mass,
         })
         .collect();
     flows.sort_unstable_by_key(|flow| (flow.from, flow.to));
-
     let (supply_duals, demand_duals) = extend_duals(
         costs,
-        (supply.len(), demand.len()),
-        if by_row { Known::Sinks } else { Known::Sources },
-        few,
-        workspace.sink_duals(),
+        supply.len(),
+        demand.len(),
+        &sinks,
+        &workspace.sink_duals(),
     );
     Ok(Solution {
         cost,
@@ -196,55 +171,33 @@ pub fn solve(costs: &[f64], supply: &[f64], demand: &[f64]) -> Result<Solution> 
     })
 }
 
-/// Which side the solver's dual values belong to.
-#[derive(Clone, Copy, PartialEq)]
-enum Known {
-    Sinks,
-    Sources,
-}
-
-/// Dual values for every row and column, from those of the positive weights of
-/// one side: twice the largest feasible values given the other side. Weights of
-/// zero need a feasible value too, although it does not count.
+/// Dual values for every row and column, from those of the sinks with a demand: the
+/// largest that the costs allow. Weights of zero need a feasible value too, although
+/// it does not count.
 fn extend_duals(
     costs: &[f64],
-    (n_sources, n_sinks): (usize, usize),
-    known: Known,
-    positions: &[usize],
-    values: &[f64],
+    n_sources: usize,
+    n_sinks: usize,
+    sinks: &[usize],
+    sink_duals: &[f64],
 ) -> (Vec<f64>, Vec<f64>) {
-    let cost = |known_index: usize, other: usize| match known {
-        Known::Sinks => costs[other * n_sinks + known_index],
-        Known::Sources => costs[known_index * n_sinks + other],
-    };
-    let (n_known, n_other) = match known {
-        Known::Sinks => (n_sinks, n_sources),
-        Known::Sources => (n_sources, n_sinks),
-    };
-    let other: Vec<f64> = (0..n_other)
-        .map(|o| {
-            positions
-                .iter()
-                .zip(values)
-                .map(|(&k, value)| cost(k, o) - value)
-                .fold(f64::INFINITY, f64::min)
-        })
-        .collect();
-    let mut given = vec![f64::NAN; n_known];
-    for (&k, &value) in positions.iter().zip(values) {
-        given[k] = value;
+    let mut demand_duals = vec![f64::NAN; n_sinks];
+    for (&sink, &dual) in sinks.iter().zip(sink_duals) {
+        demand_duals[sink] = dual;
     }
-    for (k, value) in given.iter_mut().enumerate() {
-        if value.is_nan() {
-            *value = (0..n_other)
-                .map(|o| cost(k, o) - other[o])
-                .fold(f64::INFINITY, f64::min);
+    let supply_dual = |source: usize| {
+        let row = &costs[source * n_sinks..][..n_sinks];
+        let reduced = sinks.iter().map(|&sink| row[sink] - demand_duals[sink]);
+        reduced.fold(f64::INFINITY, f64::min)
+    };
+    let supply_duals: Vec<f64> = (0..n_sources).map(supply_dual).collect();
+    for (sink, dual) in demand_duals.iter_mut().enumerate() {
+        if dual.is_nan() {
+            let reduced = (0..n_sources).map(|i| costs[i * n_sinks + sink] - supply_duals[i]);
+            *dual = reduced.fold(f64::INFINITY, f64::min);
         }
     }
-    match known {
-        Known::Sinks => (other, given),
-        Known::Sources => (given, other),
-    }
+    (supply_duals, demand_duals)
 }
 
 fn positive(weights: &[f64]) -> Vec<usize> {
