@@ -10,7 +10,7 @@
 //! - From `v = 0`: never below the sources' relaxed distance.
 //! - From the greatest `v` with `u = 0`: never below the sinks' relaxed distance.
 //! - From the mean cost of every sink, where the exact solver starts as well: sinks
-//!   far from everything have to be paid for. Usually the best by far.
+//!   far from everything have to be paid for. Usually the best.
 
 /// Memory of [`DualBound::lower_bound`], reused.
 #[derive(Debug, Default)]
@@ -79,5 +79,48 @@ impl DualBound {
     fn refill(&mut self, n_sinks: usize, value: f64) {
         self.start.clear();
         self.start.resize(n_sinks, value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::transport::{self, relaxed_from_demand, relaxed_from_supply};
+
+    /// Costs with many ties, and masses of sum one.
+    fn problems() -> impl Strategy<Value = (Vec<f64>, Vec<f64>, Vec<f64>)> {
+        let masses = |n| prop::collection::vec(1..6u32, n);
+        let shares = |masses: Vec<u32>| -> Vec<f64> {
+            let total = f64::from(masses.iter().sum::<u32>());
+            masses.iter().map(|&mass| f64::from(mass) / total).collect()
+        };
+        (1..12usize, 1..12usize).prop_flat_map(move |(n, m)| {
+            let costs = prop::collection::vec((0..9u32).prop_map(f64::from), n * m);
+            (
+                costs,
+                masses(n).prop_map(shares),
+                masses(m).prop_map(shares),
+            )
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2000) })]
+
+        #[test]
+        fn the_bound_lies_between_the_relaxed_and_the_exact_cost(
+            (costs, supply, demand) in problems(),
+        ) {
+            let mut dual_bound = DualBound::default();
+            let bound = dual_bound.lower_bound(&costs, &supply, &demand, f64::INFINITY);
+            let exact = transport::solve(&costs, &supply, &demand).unwrap().cost;
+            prop_assert!(bound <= exact + 1e-12, "{bound} {exact}");
+            prop_assert!(bound >= relaxed_from_supply(&costs, &supply, demand.len()) - 1e-12);
+            prop_assert!(bound >= relaxed_from_demand(&costs, &demand) - 1e-12);
+            let early = dual_bound.lower_bound(&costs, &supply, &demand, 0.5 * exact);
+            prop_assert!(early <= bound && (early > 0.5 * exact || early == bound));
+        }
     }
 }

@@ -12,14 +12,19 @@
 //! 3. The exact distance.
 //!
 //! Documents are taken in ascending order of their best bound so far, and the search
-//! ends when that exceeds the k-th best distance (Seidl and Kriegel, 1998: no search
-//! with these bounds solves fewer problems). Nothing is approximated: distances have the bits of
-//! [`wmd::distance`](crate::wmd::distance), and the documents are those of a full
-//! comparison, ties included.
+//! ends when that exceeds the k-th best distance: no search with these bounds solves
+//! fewer problems (Seidl and Kriegel, 1998). Nothing is approximated: distances have
+//! the bits of [`wmd::distance`](crate::wmd::distance), and the documents are those of
+//! a comparison with all, ties included.
 //!
-//! The distance between mean vectors (WCD), the usual first bound, is left out: it
+//! Measured for 19 neighbours by `examples/knn_corpus.rs`, share of the pairs: on
+//! TWITTER 14 % pass the first bound and 1.3 % the second, on R8 7 % and 0.7 %. With
+//! both relaxed distances for a second bound it would be 3.6 % and 2.6 %.
+//!
+//! The distance between mean vectors (WCD), the usual first bound, is left out. It
 //! costs more here than the relaxed distance (a sum over the dimensions instead of
-//! one over a document's words) and is hardly ever the greater of the two.
+//! one over a document's words) and would prune another 0.8 % of the pairs on
+//! TWITTER, 0.1 % on R8.
 
 mod bounds;
 mod search;
@@ -60,7 +65,7 @@ pub struct SearchStatistics {
     pub pairs: u64,
     /// Pairs that got the second bound as well.
     pub bounded_again: u64,
-    /// Pairs whose distance was computed.
+    /// Pairs whose transport problem was solved.
     pub solved: u64,
 }
 

@@ -332,3 +332,63 @@ impl Best {
         neighbors.collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::space::{Normalization, WordSpace};
+    use crate::vectors::WordVectors;
+
+    const N_WORDS: u32 = 12;
+
+    fn space() -> WordSpace {
+        let words = (0..N_WORDS).map(|i| format!("w{i}")).collect();
+        let matrix = (0..N_WORDS * 3)
+            .map(|i| ((i * 7919 + i / 5) % 7) as f32)
+            .collect();
+        let vectors = WordVectors::from_rows("toy", words, matrix, 3).unwrap();
+        WordSpace::new(Arc::new(vectors), Normalization::None, &[]).unwrap()
+    }
+
+    fn documents() -> impl Strategy<Value = Document> {
+        prop::collection::btree_map(0..N_WORDS, 1..4u32, 1..6).prop_map(|counts| {
+            let total = f64::from(counts.values().sum::<u32>());
+            let weights = counts
+                .iter()
+                .map(|(&word, &n)| (word, f64::from(n) / total));
+            Document::from_weights(weights).unwrap()
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(500) })]
+
+        /// Shared words keep their mass, so the first bound is also no worse than the
+        /// plain relaxed distance.
+        #[test]
+        fn first_bounds_lie_between_the_relaxed_and_the_exact_distance(
+            query in documents(),
+            corpus in prop::collection::vec(documents(), 1..8),
+        ) {
+            let space = space();
+            let index = WmdIndex::new(space.clone(), corpus.clone()).unwrap();
+            let mut search = Search::default();
+            let vectors = space.gather(query.words()).unwrap();
+            search.table.reset(&index, &query, &vectors);
+            search.measure_words(&index, &query);
+            let queue = search.first_bounds(&index);
+            prop_assert_eq!(queue.len(), corpus.len());
+            for Reverse((bounded, _)) in queue {
+                let document = &corpus[bounded.index as usize];
+                let exact = wmd::distance(&space, &query, document).unwrap();
+                let (_, relaxed) = wmd::relaxed_distances(&space, &query, document).unwrap();
+                prop_assert!(bounded.distance <= exact + 1e-12);
+                prop_assert!(bounded.distance >= relaxed - 1e-12);
+            }
+        }
+    }
+}
