@@ -340,7 +340,9 @@ fn bytes_in_memory_must_be_native() {
         "file: its safetensors header describes 8 bytes, the file has 1"
     );
     let outcome = WordVectors::from_bytes(samples::glove(), "file");
-    assert!(message(outcome).starts_with("file: its safetensors header cannot be used: it would be "));
+    assert!(
+        message(outcome).starts_with("file: its safetensors header cannot be used: it would be ")
+    );
 }
 
 #[test]
