@@ -43,6 +43,8 @@ pub enum Command {
     Info(InfoArguments),
     /// Word Mover's Distance between two texts, and which word moves where
     Distance(DistanceArguments),
+    /// Find the documents nearest to a text under the Word Mover's Distance, exactly
+    Search(SearchArguments),
     /// Look at word vectors, or convert them to the form that opens at once
     #[command(subcommand)]
     Vectors(VectorsCommand),
@@ -151,6 +153,53 @@ pub struct DistanceArguments {
     pub vectors: VectorArguments,
     #[command(flatten)]
     pub text: TextArguments,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    wordmover search docs.txt \"The president greets the press\" -k 5\n  \
+    wordmover search docs.jsonl --field body --id-column key --queries queries.txt --json\n\n\
+    Every distance is exact, and no nearer document is missed. Documents without an id are\n\
+    known by their number, from 0 on. One without a known word is never found.")]
+pub struct SearchArguments {
+    /// Documents: .txt (one a line), .tsv, .csv or .jsonl, also .gz; - is standard input
+    #[arg(value_name = "CORPUS")]
+    pub documents: PathBuf,
+    /// What to look for: a text (never a file)
+    #[arg(
+        value_name = "TEXT",
+        required_unless_present = "queries",
+        conflicts_with = "queries"
+    )]
+    pub query: Option<String>,
+    /// Look for every line of this file; - is standard input
+    #[arg(long, value_name = "FILE")]
+    pub queries: Option<PathBuf>,
+    /// How many documents to find
+    #[arg(short, default_value_t = 10, value_name = "N", value_parser = at_least_one)]
+    pub k: usize,
+    /// Print JSON, an object for each query
+    #[arg(long)]
+    pub json: bool,
+    /// Weigh words and normalise vectors as this model does
+    #[arg(long, value_name = "FILE")]
+    pub model: Option<PathBuf>,
+    /// Weights of words: nbow (share of the count) or tfidf, with the frequencies of
+    /// CORPUS [default: nbow]
+    #[arg(long, value_enum, hide_possible_values = true, value_name = "SCHEME")]
+    pub weights: Option<WeightsOption>,
+    /// What is done to word vectors first [default: unit]
+    #[arg(long, value_name = "HOW")]
+    pub normalize: Option<DistanceNormalization>,
+    #[command(flatten)]
+    pub input: InputArguments,
+    #[command(flatten)]
+    pub vectors: VectorArguments,
+    #[command(flatten)]
+    pub text: TextArguments,
+    /// No progress bar and no summary
+    #[arg(short, long, help_heading = "Running")]
+    pub quiet: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -422,6 +471,16 @@ fn at_least_one(text: &str) -> Result<usize, String> {
     }
 }
 
+impl SearchArguments {
+    /// An option that was given although a model settles it.
+    pub fn first_given(&self) -> Option<&'static str> {
+        let weights = self.weights.map(|_| "--weights");
+        weights
+            .or(self.normalize.map(|_| "--normalize"))
+            .or_else(|| self.text.first_given())
+    }
+}
+
 fn set<T>(place: &mut T, value: Option<T>) {
     if let Some(value) = value {
         *place = value;
@@ -504,7 +563,7 @@ pub enum WeightsOption {
 }
 
 impl WeightsOption {
-    fn weighting(self) -> Weighting {
+    pub fn weighting(self) -> Weighting {
         match self {
             WeightsOption::Nbow => Weighting::Nbow,
             WeightsOption::Tfidf => Weighting::Tfidf,

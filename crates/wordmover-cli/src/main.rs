@@ -49,6 +49,7 @@ fn run(arguments: Arguments) -> Result<()> {
         Command::Fit(arguments) => commands::fit::run(&arguments),
         Command::Info(arguments) => commands::info::run(&arguments),
         Command::Distance(arguments) => commands::distance::run(&arguments),
+        Command::Search(arguments) => commands::search::run(&arguments),
         Command::Vectors(command) => commands::vectors::run(&command),
     }
 }

@@ -50,16 +50,16 @@ pub fn counter(quiet: bool, what: &'static str) -> ProgressBar {
     bar
 }
 
-/// A bar for `n` steps, with the time left. Seen only on a terminal.
-pub fn bar(quiet: bool, what: &'static str, n: u64) -> ProgressBar {
+/// A bar for `n` steps of a unit, with the time left. Seen only on a terminal.
+pub fn bar(quiet: bool, what: &'static str, n: u64, unit: &str) -> ProgressBar {
     let bar = if quiet {
         ProgressBar::hidden()
     } else {
         show(ProgressBar::new(n))
     };
-    let style = ProgressStyle::with_template(
-        "{prefix} [{wide_bar}] {percent}% of {human_len} distances, {eta} left",
-    );
+    let template =
+        format!("{{prefix}} [{{wide_bar}}] {{percent}}% of {{human_len}} {unit}, {{eta}} left");
+    let style = ProgressStyle::with_template(&template);
     bar.set_style(style.expect("a sound template").progress_chars("=> "));
     bar.set_prefix(what);
     bar
@@ -134,8 +134,12 @@ impl CorpusSummary {
     }
 }
 
-/// `1 document`, `2,176 documents`.
+/// `1 document`, `2,176 documents`, `2 queries`.
 pub fn count(n: u64, what: &str) -> String {
-    let s = if n == 1 { "" } else { "s" };
-    format!("{} {what}{s}", indicatif::HumanCount(n))
+    let number = indicatif::HumanCount(n);
+    match what.strip_suffix('y') {
+        _ if n == 1 => format!("{number} {what}"),
+        Some(stem) => format!("{number} {stem}ies"),
+        None => format!("{number} {what}s"),
+    }
 }

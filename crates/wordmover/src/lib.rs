@@ -9,6 +9,7 @@
 //! | words | weighted bag | [`document`] |
 //! | bag | points in space | [`vectors`], [`WordSpace`] |
 //! | two bags | distance and transport plan | [`wmd`], [`transport`] |
+//! | bag, corpus of bags | nearest neighbours | [`WmdIndex`] |
 //! | bag, random documents | embedding | [`WordMoversEmbedding`] |
 //! | model | file | [`mod@format`] |
 //!
@@ -42,6 +43,7 @@ mod embedding;
 mod error;
 pub mod format;
 mod ground;
+mod neighbors;
 mod random_documents;
 mod space;
 pub mod text;
@@ -53,6 +55,7 @@ pub use document::{BagRules, Document, Weighting, WordCounts};
 pub use embedding::{CheckedParams, EmbeddingParams, Fitter, Gamma, WordMoversEmbedding, kernel};
 pub use error::{Error, Result};
 pub use format::ModelFile;
+pub use neighbors::{Neighbor, SearchStatistics, WmdIndex};
 pub use random_documents::{RandomDocuments, RandomWords};
 pub use space::{Normalization, WordSpace};
 pub use vectors::{Precision, WordVectors};

@@ -50,8 +50,8 @@ pub struct WordTransport {
 /// [`Error::EmptyDocument`] if one has no word; [`Error::InvalidVectors`].
 pub fn distance(space: &WordSpace, first: &Document, second: &Document) -> Result<f64> {
     let (first, second, _) = in_order(first, second);
-    match Remainder::of(space, first, second)? {
-        Some(remainder) => Ok(remainder.solve(&mut Workspace::default())?),
+    match Problem::of(space, first, second)? {
+        Some(problem) => Ok(problem.solve(&mut Workspace::default())?),
         None => Ok(0.0),
     }
 }
@@ -161,48 +161,108 @@ pub fn relaxed_distances(
     ))
 }
 
-/// What is left to move once shared words have kept their common mass, and its
-/// ground costs. The side with fewer words is the one of the sinks.
-struct Remainder {
-    sources: Vec<(u32, f64)>,
-    sinks: Vec<(u32, f64)>,
+/// What is left to move once shared words have kept their common mass. The side
+/// with fewer words is the one of the sinks.
+///
+/// Everything that computes a distance starts from here and from [`in_order`]:
+/// that is what makes the same pair give the same bits everywhere.
+#[derive(Debug, Default)]
+pub(crate) struct Remainder {
+    pub sources: Side,
+    pub sinks: Side,
     /// Whether the sources are words of the first document.
-    from_first: bool,
+    pub from_first: bool,
+}
+
+/// Words of one document and the mass each still has to move.
+#[derive(Debug, Default)]
+pub(crate) struct Side {
+    /// Where the words stand in the document.
+    pub positions: Vec<u32>,
+    pub masses: Vec<f64>,
+}
+
+impl Remainder {
+    /// Becomes the remainder of two documents; false when nothing is left.
+    pub fn set(&mut self, first: &Document, second: &Document) -> bool {
+        self.sources.clear();
+        self.sinks.clear();
+        for Meeting { at, weights, .. } in merged(first, second) {
+            let (a, b) = weights;
+            if a - b > ROUNDING {
+                self.sources.push(at.0, a - b);
+            } else if b - a > ROUNDING {
+                self.sinks.push(at.1, b - a);
+            }
+        }
+        self.from_first = self.sources.len() >= self.sinks.len();
+        if !self.from_first {
+            std::mem::swap(&mut self.sources, &mut self.sinks);
+        }
+        self.sinks.len() > 0
+    }
+}
+
+impl Side {
+    pub fn len(&self) -> usize {
+        self.positions.len()
+    }
+
+    fn clear(&mut self) {
+        self.positions.clear();
+        self.masses.clear();
+    }
+
+    fn push(&mut self, position: usize, mass: f64) {
+        self.positions.push(position as u32);
+        self.masses.push(mass);
+    }
+
+    fn words(&self, document: &Document) -> Vec<u32> {
+        let word = |&position: &u32| document.words()[position as usize];
+        self.positions.iter().map(word).collect()
+    }
+}
+
+/// A remainder with its ground costs: what the solver needs.
+struct Problem {
+    remainder: Remainder,
+    source_words: Vec<u32>,
+    sink_words: Vec<u32>,
     columns: Columns,
     costs: Vec<f64>,
 }
 
-impl Remainder {
-    /// `None` when nothing is left.
+impl Problem {
+    /// `None` when nothing is left to move.
     fn of(space: &WordSpace, first: &Document, second: &Document) -> Result<Option<Self>> {
         not_empty(first)?;
         not_empty(second)?;
-        let mut left = (Vec::new(), Vec::new());
-        for (word, a, b) in merged(first, second) {
-            if a - b > ROUNDING {
-                left.0.push((word, a - b));
-            } else if b - a > ROUNDING {
-                left.1.push((word, b - a));
-            }
-        }
-        if left.0.is_empty() || left.1.is_empty() {
+        let mut remainder = Remainder::default();
+        if !remainder.set(first, second) {
             return Ok(None);
         }
-        let from_first = left.0.len() >= left.1.len();
-        let (sources, sinks) = if from_first { left } else { (left.1, left.0) };
-        let columns = Columns::new(&space.gather(&ids(&sinks))?, space.dim());
-        let costs = costs_to(space, &ids(&sources), &columns, sinks.len())?;
-        Ok(Some(Remainder {
-            sources,
-            sinks,
-            from_first,
+        let (there, here) = if remainder.from_first {
+            (first, second)
+        } else {
+            (second, first)
+        };
+        let source_words = remainder.sources.words(there);
+        let sink_words = remainder.sinks.words(here);
+        let columns = Columns::new(&space.gather(&sink_words)?, space.dim());
+        let costs = costs_to(space, &source_words, &columns, sink_words.len())?;
+        Ok(Some(Problem {
+            remainder,
+            source_words,
+            sink_words,
             columns,
             costs,
         }))
     }
 
     fn solve(&self, workspace: &mut Workspace) -> Result<f64> {
-        Ok(workspace.solve(&self.costs, &masses(&self.sources), &masses(&self.sinks))?)
+        let Remainder { sources, sinks, .. } = &self.remainder;
+        Ok(workspace.solve(&self.costs, &sources.masses, &sinks.masses)?)
     }
 }
 
@@ -211,17 +271,17 @@ fn transport_in_order(
     first: &Document,
     second: &Document,
 ) -> Result<WordTransport> {
-    let remainder = Remainder::of(space, first, second)?;
+    let problem = Problem::of(space, first, second)?;
     let mut moves: Vec<WordMove> = merged(first, second)
-        .filter(|(_, a, b)| a.min(*b) > 0.0)
-        .map(|(word, a, b)| WordMove {
+        .map(|Meeting { word, weights, .. }| WordMove {
             from: word,
             to: word,
-            mass: a.min(b),
+            mass: weights.0.min(weights.1),
             cost: 0.0,
         })
+        .filter(|step| step.mass > 0.0)
         .collect();
-    let Some(remainder) = remainder else {
+    let Some(problem) = problem else {
         return Ok(WordTransport {
             distance: 0.0,
             moves,
@@ -230,16 +290,17 @@ fn transport_in_order(
         });
     };
     let mut workspace = Workspace::default();
-    let distance = remainder.solve(&mut workspace)?;
-    let n_sinks = remainder.sinks.len();
+    let distance = problem.solve(&mut workspace)?;
+    let from_first = problem.remainder.from_first;
+    let n_sinks = problem.sink_words.len();
     for (source, sink, mass) in workspace.flows() {
-        let (there, here) = (remainder.sources[source].0, remainder.sinks[sink].0);
-        let (from, to) = if remainder.from_first {
+        let (there, here) = (problem.source_words[source], problem.sink_words[sink]);
+        let (from, to) = if from_first {
             (there, here)
         } else {
             (here, there)
         };
-        let cost = remainder.costs[source * n_sinks + sink];
+        let cost = problem.costs[source * n_sinks + sink];
         moves.push(WordMove {
             from,
             to,
@@ -255,14 +316,14 @@ fn transport_in_order(
     // and a shared word gets two that cancel.
     let duals = workspace.sink_duals();
     let potential = |document: &Document, sign: f64| -> Result<Vec<f64>> {
-        let costs = costs_to(space, document.words(), &remainder.columns, n_sinks)?;
+        let costs = costs_to(space, document.words(), &problem.columns, n_sinks)?;
         let nearest = costs.chunks_exact(n_sinks).map(|row| {
             let reduced = row.iter().zip(&duals).map(|(cost, dual)| cost - dual);
             sign * reduced.fold(f64::INFINITY, f64::min)
         });
         Ok(nearest.collect())
     };
-    let sign = if remainder.from_first { 1.0 } else { -1.0 };
+    let sign = if from_first { 1.0 } else { -1.0 };
     Ok(WordTransport {
         distance,
         moves,
@@ -273,7 +334,7 @@ fn transport_in_order(
 
 /// The two documents in an order that depends on their content alone, and whether
 /// that exchanged them.
-fn in_order<'d>(a: &'d Document, b: &'d Document) -> (&'d Document, &'d Document, bool) {
+pub(crate) fn in_order<'d>(a: &'d Document, b: &'d Document) -> (&'d Document, &'d Document, bool) {
     let weights = || {
         let pairs = a.weights().iter().zip(b.weights());
         pairs
@@ -291,34 +352,38 @@ fn in_order<'d>(a: &'d Document, b: &'d Document) -> (&'d Document, &'d Document
     }
 }
 
-/// All words of the two documents, ascending, with their weights in each.
-fn merged<'d>(
-    first: &'d Document,
-    second: &'d Document,
-) -> impl Iterator<Item = (u32, f64, f64)> + 'd {
-    let pairs = |document: &'d Document| {
-        document
-            .words()
-            .iter()
-            .copied()
-            .zip(document.weights().iter().copied())
-    };
-    let mut a = pairs(first).peekable();
-    let mut b = pairs(second).peekable();
-    std::iter::from_fn(move || match (a.peek().copied(), b.peek().copied()) {
-        (None, None) => None,
-        (Some((x, weight)), other) if other.is_none_or(|(y, _)| x < y) => {
-            a.next();
-            Some((x, weight, 0.0))
-        }
-        (other, Some((y, weight))) if other.is_none_or(|(x, _)| y < x) => {
-            b.next();
-            Some((y, 0.0, weight))
-        }
-        _ => {
-            let ((x, weight), (_, other)) = a.next().zip(b.next())?;
-            Some((x, weight, other))
-        }
+/// A word of one of two documents, or of both.
+struct Meeting {
+    word: u32,
+    /// Its position in each, where it has one.
+    at: (usize, usize),
+    /// Its weight in each, 0 where it is not.
+    weights: (f64, f64),
+}
+
+/// All words of the two documents, ascending.
+fn merged<'d>(first: &'d Document, second: &'d Document) -> impl Iterator<Item = Meeting> + 'd {
+    let mut at = (0, 0);
+    std::iter::from_fn(move || {
+        let word = match (first.words().get(at.0), second.words().get(at.1)) {
+            (None, None) => return None,
+            (Some(&x), Some(&y)) => x.min(y),
+            (Some(&word), None) | (None, Some(&word)) => word,
+        };
+        let here = at;
+        let weight_in = |document: &Document, position: &mut usize| {
+            if document.words().get(*position) != Some(&word) {
+                return 0.0;
+            }
+            *position += 1;
+            document.weights()[*position - 1]
+        };
+        let weights = (weight_in(first, &mut at.0), weight_in(second, &mut at.1));
+        Some(Meeting {
+            word,
+            at: here,
+            weights,
+        })
     })
 }
 
@@ -361,12 +426,4 @@ fn not_empty(document: &Document) -> Result<()> {
     } else {
         Ok(())
     }
-}
-
-fn ids(words: &[(u32, f64)]) -> Vec<u32> {
-    words.iter().map(|&(word, _)| word).collect()
-}
-
-fn masses(words: &[(u32, f64)]) -> Vec<f64> {
-    words.iter().map(|&(_, mass)| mass).collect()
 }

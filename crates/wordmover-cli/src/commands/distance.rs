@@ -4,7 +4,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use serde::Serialize;
 use wordmover::text::Tokenizer;
 use wordmover::wmd::{self, WordTransport};
-use wordmover::{Document, ModelFile, Normalization, WordCounts, WordSpace};
+use wordmover::{Document, ModelFile, Normalization, WordCounts, WordSpace, WordVectors};
 
 use super::plan_svg;
 use crate::args::DistanceArguments;
@@ -102,7 +102,7 @@ fn compare(arguments: &DistanceArguments) -> Result<Comparison> {
     let plan = wmd::transport(&space, &first, &second)
         .map_err(|error| anyhow!(error))
         .context("cannot compare the texts")?;
-    let unknown = unknown_words(&texts, &tokenizer, &space);
+    let unknown = unknown_words(texts.map(String::as_str), &tokenizer, space.vectors());
     Ok(Comparison {
         space,
         plan,
@@ -111,7 +111,7 @@ fn compare(arguments: &DistanceArguments) -> Result<Comparison> {
 }
 
 /// The beginning of a text, enough to know it by.
-fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     match text.char_indices().nth(60) {
         Some((end, _)) => format!("{:?}...", &text[..end]),
         None => format!("{text:?}"),
@@ -119,11 +119,15 @@ fn quoted(text: &str) -> String {
 }
 
 /// Distinct words the vectors lack, in order of occurrence.
-fn unknown_words(texts: &[&String; 2], tokenizer: &Tokenizer, space: &WordSpace) -> Vec<String> {
+pub fn unknown_words<'t>(
+    texts: impl IntoIterator<Item = &'t str>,
+    tokenizer: &Tokenizer,
+    vectors: &WordVectors,
+) -> Vec<String> {
     let mut unknown: Vec<String> = Vec::new();
     for text in texts {
         tokenizer.for_each(text, |word| {
-            if space.vectors().id(word).is_none() && !unknown.iter().any(|known| known == word) {
+            if vectors.id(word).is_none() && !unknown.iter().any(|known| known == word) {
                 unknown.push(word.to_owned());
             }
         });

@@ -152,7 +152,8 @@ impl Run<'_> {
     fn embed_spool(&mut self, model: &WordMoversEmbedding, mut spool: SpoolReader) -> Result<u64> {
         let (arguments, quiet) = (self.arguments, self.arguments.writing.quiet);
         let n_documents = self.summary.n_documents;
-        let bar = progress::bar(quiet, "embedding", n_documents * model.n_features() as u64);
+        let n_distances = n_documents * model.n_features() as u64;
+        let bar = progress::bar(quiet, "embedding", n_distances, "distances");
         let mut embedder = self.embedder(model)?;
         for _ in 0..n_documents {
             let (id, counts) = spool.next()?;

@@ -6,6 +6,7 @@ mod embed;
 mod fit;
 mod formats;
 mod robustness;
+mod search;
 mod support;
 mod usage;
 mod vectors;

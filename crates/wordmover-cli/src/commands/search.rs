@@ -1,0 +1,293 @@
+//! `wordmover search`: the documents nearest to a text, exactly.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use anyhow::{Result, bail};
+use rayon::prelude::*;
+use serde::Serialize;
+use wordmover::document::CorpusCounts;
+use wordmover::text::Tokenizer;
+use wordmover::{
+    BagRules, Document, ModelFile, Neighbor, Normalization, SearchStatistics, Weighting, WmdIndex,
+    WordCounts, WordSpace,
+};
+
+use super::distance::{quoted, unknown_words};
+use super::neighbor_table::NeighborTable;
+use crate::args::SearchArguments;
+use crate::input::{self, DocumentText, Documents, Format, InputOptions};
+use crate::output::print;
+use crate::progress::{self, CorpusSummary, Stages, count, say};
+use crate::usage::usage_error;
+
+pub fn run(arguments: &SearchArguments) -> Result<()> {
+    // Whatever can be refused is refused before the work begins.
+    if let (Some(_), Some(option)) = (&arguments.model, arguments.first_given()) {
+        return Err(usage_error(format!(
+            "{option} cannot be given with --model: the model settles it"
+        )));
+    }
+    let is_standard_input = |path: &Path| path == Path::new("-");
+    if is_standard_input(&arguments.documents)
+        && arguments.queries.as_deref().is_some_and(is_standard_input)
+    {
+        return Err(usage_error(
+            "CORPUS and --queries cannot both be standard input",
+        ));
+    }
+    let documents = input::open(&arguments.documents, &arguments.input.options())?;
+    let queries = match (&arguments.queries, &arguments.query) {
+        (Some(path), _) => read_queries(path)?,
+        (None, query) => query.iter().cloned().collect(),
+    };
+
+    let mut stages = Stages::default();
+    let language = stages.time("opening", || Language::new(arguments))?;
+    let corpus = Corpus::read(documents, language, arguments.quiet, &mut stages)?;
+    if corpus.texts.is_empty() {
+        bail!("{} holds no documents", input::shown(&arguments.documents));
+    }
+    let bags: Vec<Document> = stages.time("counting words", || {
+        queries.par_iter().map(|text| corpus.bag(text)).collect()
+    });
+    let vectors = corpus.language.space.vectors();
+    if let (Some(query), [bag]) = (&arguments.query, &bags[..]) {
+        if bag.is_empty() {
+            bail!(
+                "{} has no Word Mover's Distance: it has no word that {} knows, apart from stop words",
+                quoted(query),
+                vectors.name()
+            );
+        }
+        let unknown = unknown_words([query.as_str()], &corpus.language.tokenizer, vectors);
+        if !arguments.quiet && !unknown.is_empty() {
+            say(&format!("unknown words: {}", unknown.join(" ")));
+        }
+    }
+
+    let documents = corpus.documents();
+    let n_without_words = documents.iter().filter(|bag| bag.is_empty()).count();
+    let space = corpus.language.space.clone();
+    let index = stages.time("indexing", || WmdIndex::new(space, documents))?;
+    let (found, statistics) = stages.time("searching", || find(&index, &bags, arguments))?;
+    print_answers(&corpus, &queries, &found, arguments)?;
+
+    if !arguments.quiet {
+        say(&corpus.summary.describe(vectors.name()));
+        if n_without_words > 0 {
+            let documents = count(n_without_words as u64, "document");
+            say(&format!("{documents} without a known word: never found"));
+        }
+        let n_empty = bags.iter().filter(|bag| bag.is_empty()).count();
+        if n_empty > 0 {
+            let queries = count(n_empty as u64, "query");
+            say(&format!("{queries} without a known word: nothing found"));
+        }
+        say(&describe(&statistics));
+        say(&stages.to_string());
+    }
+    Ok(())
+}
+
+/// Every line is a query; an empty one is a query without words.
+fn read_queries(path: &Path) -> Result<Vec<String>> {
+    let options = InputOptions {
+        format: Some(Format::Text),
+        ..InputOptions::default()
+    };
+    let queries = input::open(path, &options)?;
+    queries.map(|query| Ok(query?.text)).collect()
+}
+
+/// How texts become bags of words.
+struct Language {
+    space: WordSpace,
+    tokenizer: Tokenizer,
+    rules: BagRules,
+    /// Frequencies of a model; otherwise those of the corpus are used.
+    frequencies: Option<CorpusCounts>,
+}
+
+impl Language {
+    fn new(arguments: &SearchArguments) -> Result<Self> {
+        if let Some(path) = &arguments.model {
+            let file = ModelFile::open(path)?;
+            let model = file.with_vectors(arguments.vectors.open_named()?)?;
+            return Ok(Language {
+                space: model.space().clone(),
+                tokenizer: model.params().tokenizer.clone(),
+                rules: model.params().bag,
+                frequencies: Some(model.corpus().clone()),
+            });
+        }
+        let normalization = arguments.normalize.map(|option| option.normalization());
+        let normalization = normalization.unwrap_or(Normalization::Unit);
+        let weighting = arguments.weights.map(|option| option.weighting());
+        Ok(Language {
+            space: WordSpace::new(arguments.vectors.open()?, normalization, &[])?,
+            tokenizer: arguments.text.tokenizer()?,
+            // All words count, as they do for `wordmover distance`.
+            rules: BagRules {
+                weighting: weighting.unwrap_or(Weighting::Nbow),
+                min_count: 1,
+                max_words: usize::MAX,
+            },
+            frequencies: None,
+        })
+    }
+
+    fn counts(&self, text: &str) -> WordCounts {
+        WordCounts::from_text(text, &self.tokenizer, self.space.vectors())
+    }
+}
+
+/// The documents to search, read and counted.
+struct Corpus {
+    language: Language,
+    texts: Vec<DocumentText>,
+    counts: Vec<WordCounts>,
+    frequencies: CorpusCounts,
+    summary: CorpusSummary,
+}
+
+impl Corpus {
+    fn read(
+        documents: Documents,
+        mut language: Language,
+        quiet: bool,
+        stages: &mut Stages,
+    ) -> Result<Self> {
+        let progress = progress::counter(quiet, "reading");
+        let texts: Vec<DocumentText> = stages.time("reading", || {
+            let documents = documents.inspect(|_| progress.inc(1));
+            documents.collect::<Result<_>>()
+        })?;
+        progress.finish_and_clear();
+        let (counts, frequencies, summary) = stages.time("counting words", || {
+            let texts = texts.par_iter();
+            let counts: Vec<WordCounts> = texts.map(|t| language.counts(&t.text)).collect();
+            let mut summary = CorpusSummary::default();
+            let mut frequencies = CorpusCounts::default();
+            for counts in &counts {
+                summary.n_documents += 1;
+                summary.n_known += counts.n_known;
+                summary.n_unknown += counts.n_unknown;
+                frequencies.observe(counts);
+            }
+            (counts, frequencies, summary)
+        });
+        Ok(Corpus {
+            frequencies: language.frequencies.take().unwrap_or(frequencies),
+            language,
+            texts,
+            counts,
+            summary,
+        })
+    }
+
+    fn bag(&self, text: &str) -> Document {
+        self.weighted(&self.language.counts(text))
+    }
+
+    fn documents(&self) -> Vec<Document> {
+        self.counts.par_iter().map(|c| self.weighted(c)).collect()
+    }
+
+    fn weighted(&self, counts: &WordCounts) -> Document {
+        Document::from_counts(counts, &self.frequencies, &self.language.rules)
+    }
+
+    fn answer<'a>(&'a self, query: &'a str, neighbors: &[Neighbor]) -> Answer<'a> {
+        let neighbors = neighbors.iter().map(|neighbor| {
+            let document = &self.texts[neighbor.index];
+            AnswerNeighbor {
+                id: match &document.id {
+                    Some(id) => AnswerId::Given(id),
+                    None => AnswerId::Number(neighbor.index),
+                },
+                distance: neighbor.distance,
+                text: &document.text,
+            }
+        });
+        Answer {
+            query,
+            neighbors: neighbors.collect(),
+        }
+    }
+}
+
+fn find(
+    index: &WmdIndex,
+    queries: &[Document],
+    arguments: &SearchArguments,
+) -> Result<(Vec<Vec<Neighbor>>, SearchStatistics)> {
+    let quiet = arguments.quiet || queries.len() == 1;
+    let bar = progress::bar(quiet, "searching", queries.len() as u64, "queries");
+    let mut statistics = SearchStatistics::default();
+    let found = index.search_batch(queries, arguments.k, &mut |done| {
+        statistics += *done;
+        bar.inc(done.queries);
+        ControlFlow::Continue(())
+    })?;
+    bar.finish_and_clear();
+    Ok((found, statistics))
+}
+
+/// What `--json` prints for a query, in this order.
+#[derive(Serialize)]
+struct Answer<'a> {
+    query: &'a str,
+    neighbors: Vec<AnswerNeighbor<'a>>,
+}
+
+#[derive(Serialize)]
+struct AnswerNeighbor<'a> {
+    id: AnswerId<'a>,
+    distance: f64,
+    text: &'a str,
+}
+
+/// A document's id, or else its number.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum AnswerId<'a> {
+    Given(&'a str),
+    Number(usize),
+}
+
+fn print_answers(
+    corpus: &Corpus,
+    queries: &[String],
+    found: &[Vec<Neighbor>],
+    arguments: &SearchArguments,
+) -> Result<()> {
+    let table = NeighborTable::for_terminal(&corpus.texts);
+    for (number, (query, neighbors)) in queries.iter().zip(found).enumerate() {
+        let text = if arguments.json {
+            serde_json::to_string(&corpus.answer(query, neighbors))? + "\n"
+        } else if arguments.queries.is_some() {
+            table.titled(number, query, neighbors)
+        } else {
+            table.lines(neighbors)
+        };
+        print(&text)?;
+    }
+    Ok(())
+}
+
+/// `1 query, 40 pairs, 7.5% of them solved exactly ...`
+fn describe(statistics: &SearchStatistics) -> String {
+    let share = match statistics.pairs {
+        0 => String::new(),
+        pairs => format!(
+            ", {:.1}% of them solved exactly and the others shown to be farther",
+            100.0 * statistics.solved as f64 / pairs as f64
+        ),
+    };
+    format!(
+        "{}, {}{share}",
+        count(statistics.queries, "query"),
+        count(statistics.pairs, "pair")
+    )
+}

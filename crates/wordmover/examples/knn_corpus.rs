@@ -1,0 +1,184 @@
+//! Measures exact nearest neighbours on a labelled corpus.
+//!
+//! Reads lines of `split<TAB>label<TAB>text`, gzipped, finds for every test document
+//! its 19 nearest training documents, and says how long that took, what share of the
+//! pairs needed an exact solve and how often the majority of the neighbours is right.
+//! 200 queries (`--verify`) are compared with a search of every pair. A corpus without a split
+//! (`-`) gets one: after a seeded shuffle, the first 70 % are for training.
+//!
+//! ```sh
+//! cargo run --release -p wordmover --example knn_corpus -- twitter.tsv.gz --stop-words none
+//! ```
+
+#![expect(clippy::print_stdout, reason = "this is a program")]
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::Instant;
+
+use flate2::read::MultiGzDecoder;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+use rayon::prelude::*;
+use wordmover::text::{StopWords, Tokenizer};
+use wordmover::{
+    Document, Neighbor, Normalization, SearchStatistics, WmdIndex, WordCounts, WordSpace,
+    WordVectors, wmd,
+};
+
+const K: usize = 19;
+const USAGE: &str = "usage: knn_corpus FILE [--stop-words none] [--verify N]";
+const SEED: u64 = 0;
+
+type Error = Box<dyn std::error::Error>;
+
+struct Labelled {
+    split: String,
+    label: String,
+    text: String,
+}
+
+fn main() -> Result<(), Error> {
+    let mut arguments = std::env::args().skip(1);
+    let path = arguments.next().ok_or(USAGE)?;
+    let mut tokenizer = Tokenizer::default();
+    let mut n_verified = 200;
+    while let Some(option) = arguments.next() {
+        let value = arguments.next().ok_or(USAGE)?;
+        match (option.as_str(), value.as_str()) {
+            ("--stop-words", "none") => tokenizer.stop_words = StopWords::None,
+            ("--verify", number) => n_verified = number.parse()?,
+            _ => return Err(USAGE.into()),
+        }
+    }
+    let mut random = ChaCha8Rng::seed_from_u64(SEED);
+    let (train, test) = read(&path, &mut random)?;
+    let space = WordSpace::new(Arc::new(WordVectors::builtin()), Normalization::Unit, &[])?;
+    let bags = |texts: &[Labelled]| -> Vec<Document> {
+        let counts = |text: &str| WordCounts::from_text(text, &tokenizer, space.vectors());
+        let bag = |labelled: &Labelled| Document::nbow(&counts(&labelled.text));
+        texts.par_iter().map(bag).collect()
+    };
+    let queries = bags(&test);
+    let index = WmdIndex::new(space.clone(), bags(&train))?;
+    let n_words: usize = index.documents().iter().map(Document::len).sum();
+    println!(
+        "{} training and {} test documents, {:.1} distinct words each, {} in all",
+        train.len(),
+        test.len(),
+        n_words as f64 / train.len() as f64,
+        index.n_words()
+    );
+
+    let start = Instant::now();
+    let mut total = SearchStatistics::default();
+    let found = index.search_batch(&queries, K, &mut |done| {
+        total += *done;
+        ControlFlow::Continue(())
+    })?;
+    let seconds = start.elapsed().as_secs_f64();
+    println!(
+        "{K} nearest neighbours in {seconds:.2} s on {} threads: {:.3} ms a query",
+        rayon::current_num_threads(),
+        1e3 * seconds / queries.len() as f64
+    );
+    let share = |n: u64| 100.0 * n as f64 / total.pairs as f64;
+    println!(
+        "{} pairs: {:.2} % bounded again, {:.2} % solved",
+        total.pairs,
+        share(total.bounded_again),
+        share(total.solved)
+    );
+    println!(
+        "{:.2} % classified rightly",
+        100.0 * accuracy(&train, &test, &found)
+    );
+
+    let chosen: Vec<usize> = (0..n_verified)
+        .map(|_| below(queries.len(), &mut random))
+        .collect();
+    let start = Instant::now();
+    for &i in &chosen {
+        assert_eq!(
+            found[i],
+            nearest_of_all(&space, &index, &queries[i])?,
+            "query {i}"
+        );
+    }
+    let seconds = start.elapsed().as_secs_f64();
+
+    println!(
+        "the same for {n_verified} queries compared with every document: {:.3} ms a query",
+        1e3 * seconds / n_verified.max(1) as f64
+    );
+    Ok(())
+}
+
+/// Training and test documents.
+fn read(path: &str, random: &mut ChaCha8Rng) -> Result<(Vec<Labelled>, Vec<Labelled>), Error> {
+    let mut all = Vec::new();
+    for line in BufReader::new(MultiGzDecoder::new(File::open(path)?)).lines() {
+        let line = line?;
+        let mut parts = line.splitn(3, '\t').map(str::to_owned);
+        let (Some(split), Some(label), Some(text)) = (parts.next(), parts.next(), parts.next())
+        else {
+            return Err("expected split<TAB>label<TAB>text".into());
+        };
+        all.push(Labelled { split, label, text });
+    }
+    if all.iter().all(|document| document.split == "-") {
+        shuffle(&mut all, random);
+        let test = all.split_off(all.len() * 7 / 10);
+        return Ok((all, test));
+    }
+    Ok(all
+        .into_iter()
+        .partition(|document| document.split == "train"))
+}
+
+fn shuffle<T>(items: &mut [T], random: &mut ChaCha8Rng) {
+    for i in (1..items.len()).rev() {
+        items.swap(i, below(i + 1, random));
+    }
+}
+
+fn below(n: usize, random: &mut ChaCha8Rng) -> usize {
+    (random.next_u64() % n as u64) as usize
+}
+
+/// Share of the test documents whose neighbours' most frequent label is theirs; among
+/// equally frequent ones the label of the nearest.
+fn accuracy(train: &[Labelled], test: &[Labelled], found: &[Vec<Neighbor>]) -> f64 {
+    let right = test.iter().zip(found).filter(|(query, neighbors)| {
+        let mut votes = BTreeMap::<&str, (usize, usize)>::new();
+        for (rank, neighbor) in neighbors.iter().enumerate() {
+            let label = train[neighbor.index].label.as_str();
+            votes.entry(label).or_insert((0, neighbors.len() - rank)).0 += 1;
+        }
+        let winner = votes.iter().max_by_key(|(_, votes)| **votes);
+        winner.is_some_and(|(label, _)| *label == query.label)
+    });
+    right.count() as f64 / test.len() as f64
+}
+
+/// The neighbours of a query by its distance from every document.
+fn nearest_of_all(
+    space: &WordSpace,
+    index: &WmdIndex,
+    query: &Document,
+) -> Result<Vec<Neighbor>, wordmover::Error> {
+    let documents = index.documents().par_iter().enumerate();
+    let pairs = documents.filter(|(_, document)| !document.is_empty() && !query.is_empty());
+    let distances = pairs.map(|(index, document)| {
+        let distance = wmd::distance(space, query, document)?;
+        Ok(Neighbor { index, distance })
+    });
+    let mut all: Vec<Neighbor> = distances.collect::<Result<_, wordmover::Error>>()?;
+    // Stable: equal distances stay in the order of the corpus.
+    all.sort_by(|a, b| a.distance.total_cmp(&b.distance));
+    all.truncate(K);
+    Ok(all)
+}
