@@ -1,0 +1,234 @@
+//! Groups of options that several commands share.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use clap::Args;
+use wordmover::text::{Case, StopWords, Tokenizer};
+use wordmover::{CheckedParams, EmbeddingParams, Error, WordVectors};
+
+use super::values::{
+    CaseOption, GammaOption, NormalizeOption, RandomWordsOption, StopWordList, WeightsOption,
+    at_least_one,
+};
+use crate::input::{Format, InputOptions};
+use crate::usage::usage_error;
+
+/// Which documents to read.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Input")]
+pub struct InputArguments {
+    /// The input's format, if its suffix does not tell; - is text unless told
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub format: Option<Format>,
+    /// The column of a TSV or CSV file that holds the text
+    #[arg(long, value_name = "NAME")]
+    pub column: Option<String>,
+    /// The field of JSON lines that holds the text
+    #[arg(long, value_name = "NAME")]
+    pub field: Option<String>,
+    /// The column or field that holds the documents' ids; row numbers if not given
+    #[arg(long, value_name = "NAME")]
+    pub id_column: Option<String>,
+    /// The TSV or CSV file has no header: columns are numbers from 1
+    #[arg(long)]
+    pub no_header: bool,
+}
+
+impl InputArguments {
+    pub fn options(&self) -> InputOptions {
+        InputOptions {
+            format: self.format,
+            column: self.column.clone(),
+            field: self.field.clone(),
+            id_column: self.id_column.clone(),
+            header: !self.no_header,
+        }
+    }
+}
+
+/// Which word vectors to use.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Word vectors")]
+pub struct VectorArguments {
+    /// Word vectors other than the built-in ones: word2vec (binary or text), GloVe,
+    /// fastText .vec or native; also gzipped
+    #[arg(long, value_name = "FILE")]
+    pub vectors: Option<PathBuf>,
+    /// Use only the first N words of --vectors
+    #[arg(long, value_name = "N", requires = "vectors", value_parser = at_least_one)]
+    pub limit: Option<usize>,
+}
+
+impl VectorArguments {
+    /// The vectors named, or else the built-in ones.
+    pub fn open(&self) -> Result<Arc<WordVectors>> {
+        Ok(self
+            .open_named()?
+            .unwrap_or_else(|| Arc::new(WordVectors::builtin())))
+    }
+
+    /// The vectors named, if any.
+    pub fn open_named(&self) -> Result<Option<Arc<WordVectors>>> {
+        let open = |path: &PathBuf| WordVectors::open(path, self.limit).map(Arc::new);
+        Ok(self.vectors.as_ref().map(open).transpose()?)
+    }
+}
+
+/// How texts become words.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Text")]
+pub struct TextArguments {
+    /// Words to drop: smart (the 571 of the SMART system), none, or a file, one word a
+    /// line [default: smart]
+    #[arg(long, value_name = "LIST")]
+    pub stop_words: Option<StopWordList>,
+    /// lower: lower-case words; keep: leave them, for cased vectors [default: lower]
+    #[arg(long, value_enum, hide_possible_values = true, value_name = "HOW")]
+    pub case: Option<CaseOption>,
+}
+
+impl TextArguments {
+    /// The tokenizer these options and the defaults describe.
+    pub fn tokenizer(&self) -> Result<Tokenizer> {
+        let mut tokenizer = Tokenizer::default();
+        match &self.stop_words {
+            None => {}
+            Some(StopWordList::Smart) => tokenizer.stop_words = StopWords::Smart,
+            Some(StopWordList::None) => tokenizer.stop_words = StopWords::None,
+            Some(StopWordList::File(path)) => {
+                let lines = std::fs::read_to_string(path)
+                    .with_context(|| format!("cannot read {}", path.display()))?;
+                tokenizer.stop_words = StopWords::from_lines(&lines);
+            }
+        }
+        match self.case {
+            None | Some(CaseOption::Lower) => tokenizer.case = Case::Lower,
+            Some(CaseOption::Keep) => tokenizer.case = Case::Keep,
+        }
+        Ok(tokenizer)
+    }
+
+    pub fn first_given(&self) -> Option<&'static str> {
+        let stop_words = self.stop_words.as_ref().map(|_| "--stop-words");
+        stop_words.or(self.case.map(|_| "--case"))
+    }
+}
+
+/// What makes an embedding. Not defaults of the parser: a model brings its own.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Embedding")]
+pub struct ParamArguments {
+    /// Number of features, R in the paper [default: 512]
+    #[arg(long, value_name = "R", allow_negative_numbers = true)]
+    pub features: Option<usize>,
+    /// Greatest length of a random document, D_max in the paper [default: 6]
+    #[arg(long, value_name = "D", allow_negative_numbers = true)]
+    pub d_max: Option<usize>,
+    /// Scale of the features: a number, auto (one over the median distance), or none (the
+    /// features are the distances) [default: auto]
+    #[arg(long, value_name = "GAMMA", allow_negative_numbers = true)]
+    pub gamma: Option<GammaOption>,
+    /// Weights of words: nbow (share of the count) or tfidf [default: nbow]
+    #[arg(long, value_enum, value_name = "SCHEME")]
+    pub weights: Option<WeightsOption>,
+    /// Distribution of the random words [default: uniform]
+    #[arg(long, value_enum, value_name = "DISTRIBUTION")]
+    pub random_words: Option<RandomWordsOption>,
+    /// What is done to word vectors first [default: unit]
+    #[arg(long, value_enum, value_name = "HOW")]
+    pub normalize: Option<NormalizeOption>,
+    /// Seed of the random documents [default: 0]
+    #[arg(long, value_name = "SEED", allow_negative_numbers = true)]
+    pub seed: Option<u64>,
+    /// Drop words that occur less often than this in the corpus [default: 1]
+    #[arg(long, value_name = "N")]
+    pub min_count: Option<u64>,
+    /// Keep at most this many distinct words of a document, the most frequent [default: 500]
+    #[arg(long, value_name = "N")]
+    pub max_words: Option<usize>,
+    #[command(flatten)]
+    pub text: TextArguments,
+}
+
+impl ParamArguments {
+    /// The parameters these options and the defaults describe.
+    pub fn params(&self) -> Result<CheckedParams> {
+        let mut params = EmbeddingParams::default().tokenizer(self.text.tokenizer()?);
+        set(&mut params.n_features, self.features);
+        set(&mut params.d_max, self.d_max);
+        set(&mut params.gamma, self.gamma.map(|gamma| gamma.0));
+        set(
+            &mut params.bag.weighting,
+            self.weights.map(WeightsOption::weighting),
+        );
+        set(
+            &mut params.random_words,
+            self.random_words.map(RandomWordsOption::random_words),
+        );
+        set(
+            &mut params.normalization,
+            self.normalize.map(NormalizeOption::normalization),
+        );
+        set(&mut params.seed, self.seed);
+        set(&mut params.bag.min_count, self.min_count);
+        set(&mut params.bag.max_words, self.max_words);
+        params.check().map_err(|error| match error {
+            Error::InvalidParameter {
+                name,
+                value,
+                requirement,
+            } => usage_error(format!(
+                "{} is {value}: it must be {requirement}",
+                option_of(name)
+            )),
+            other => other.into(),
+        })
+    }
+
+    /// An option that was given although a model settles it.
+    pub fn first_given(&self) -> Option<&'static str> {
+        let given = [
+            ("--features", self.features.is_some()),
+            ("--d-max", self.d_max.is_some()),
+            ("--gamma", self.gamma.is_some()),
+            ("--weights", self.weights.is_some()),
+            ("--random-words", self.random_words.is_some()),
+            ("--normalize", self.normalize.is_some()),
+            ("--seed", self.seed.is_some()),
+            ("--min-count", self.min_count.is_some()),
+            ("--max-words", self.max_words.is_some()),
+        ];
+        let own = given
+            .into_iter()
+            .find_map(|(name, given)| given.then_some(name));
+        own.or_else(|| self.text.first_given())
+    }
+}
+
+/// The option that sets a parameter of the library.
+fn option_of(parameter: &str) -> String {
+    match parameter {
+        "n_features" => "--features".to_owned(),
+        name => format!("--{}", name.replace('_', "-")),
+    }
+}
+
+fn set<T>(place: &mut T, value: Option<T>) {
+    if let Some(value) = value {
+        *place = value;
+    }
+}
+
+/// How to treat files and the terminal.
+#[derive(Debug, Clone, Copy, Args)]
+#[command(next_help_heading = "Running")]
+pub struct WritingArguments {
+    /// Replace the output if it exists
+    #[arg(long)]
+    pub force: bool,
+    /// No progress bars and no summary
+    #[arg(short, long)]
+    pub quiet: bool,
+}

@@ -1,0 +1,318 @@
+//! What the user types, once, as typed options.
+
+mod groups;
+mod values;
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use wordmover::vectors::Precision;
+
+pub use groups::{
+    InputArguments, ParamArguments, TextArguments, VectorArguments, WritingArguments,
+};
+use values::at_least_one;
+pub use values::{DistanceNormalization, OnEmpty, WeightsOption};
+
+/// Exact Word Mover's Embeddings of documents.
+#[derive(Debug, Parser)]
+#[command(
+    name = "wordmover",
+    version,
+    after_help = "Word vectors are built in (80,000 English words of GloVe 6B); --vectors takes others.\n\
+                  Exit codes: 0 done, 1 failed, 2 called wrongly, 130 interrupted."
+)]
+pub struct Arguments {
+    /// What to do
+    #[command(subcommand)]
+    pub command: Command,
+    /// Threads to use; all of them if not given. The result is the same
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Turn documents into vectors
+    Embed(EmbedArguments),
+    /// Learn a model from a corpus, to embed other documents with the same features
+    Fit(FitArguments),
+    /// Describe a model file
+    Info(InfoArguments),
+    /// Word Mover's Distance between two texts, and which word moves where
+    Distance(DistanceArguments),
+    /// Find the documents nearest to a text under the Word Mover's Distance, exactly
+    Search(SearchArguments),
+    /// Look at word vectors, or convert them to the form that opens at once
+    #[command(subcommand)]
+    Vectors(VectorsCommand),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    wordmover embed docs.txt -o docs.npy\n  \
+    wordmover embed docs.tsv --column text -o docs.parquet --features 1024 --weights tfidf\n  \
+    wordmover embed new.txt --model model.wme -o new.npy\n  \
+    zcat docs.txt.gz | wordmover embed - -o - | head -1\n\n\
+    Without --model the embedding is fitted on the documents themselves; embeddings of\n\
+    two runs can be compared only if both used one model.")]
+pub struct EmbedArguments {
+    /// Documents: .txt (one a line), .tsv, .csv or .jsonl, also .gz; - is standard input
+    #[arg(value_name = "INPUT")]
+    pub documents: PathBuf,
+    /// Where the vectors go: .npy, .parquet, .jsonl or .csv; - prints JSON lines
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Embed with this model instead of fitting one
+    #[arg(long, value_name = "FILE")]
+    pub model: Option<PathBuf>,
+    /// Keep the model that is fitted here
+    #[arg(long, value_name = "FILE", conflicts_with = "model")]
+    pub save_model: Option<PathBuf>,
+    /// The row of a document without a known word
+    #[arg(long, value_enum, default_value_t = OnEmpty::Zero, value_name = "WHAT")]
+    pub on_empty: OnEmpty,
+    #[command(flatten)]
+    pub input: InputArguments,
+    #[command(flatten)]
+    pub vectors: VectorArguments,
+    #[command(flatten)]
+    pub params: ParamArguments,
+    #[command(flatten)]
+    pub writing: WritingArguments,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    wordmover fit corpus.jsonl --field body --vectors glove.txt.gz -o model.wme\n  \
+    wordmover fit corpus.txt -o model.wme && wordmover embed new.txt --model model.wme -o new.npy")]
+pub struct FitArguments {
+    /// Documents: .txt (one a line), .tsv, .csv or .jsonl, also .gz; - is standard input
+    #[arg(value_name = "INPUT")]
+    pub documents: PathBuf,
+    /// The model file
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Put the word vectors into the model file, so that it needs no others
+    #[arg(long)]
+    pub bundle_vectors: bool,
+    #[command(flatten)]
+    pub input: InputArguments,
+    #[command(flatten)]
+    pub vectors: VectorArguments,
+    #[command(flatten)]
+    pub params: ParamArguments,
+    #[command(flatten)]
+    pub writing: WritingArguments,
+}
+
+#[derive(Debug, Args)]
+pub struct InfoArguments {
+    /// The model file
+    #[arg(value_name = "MODEL")]
+    pub model: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    wordmover distance \"Obama speaks to the media in Illinois\" \\\n                     \
+    \"The president greets the press in Chicago\" --explain\n  \
+    wordmover distance \"a cat\" \"a dog\" --json --svg plan.svg")]
+pub struct DistanceArguments {
+    /// A text (never a file)
+    #[arg(value_name = "TEXT")]
+    pub first: String,
+    /// Another text
+    #[arg(value_name = "TEXT")]
+    pub second: String,
+    /// Print the transport plan: which word moves where, how much of it, how far
+    #[arg(long, conflicts_with = "json")]
+    pub explain: bool,
+    /// Print JSON: the distance, the moves (mass out of 1, cost the distance between
+    /// the two words) and the words the vectors do not know
+    #[arg(long)]
+    pub json: bool,
+    /// Draw the transport plan
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+    /// Replace the drawing if it exists
+    #[arg(long, requires = "svg")]
+    pub force: bool,
+    /// Weigh words and normalise vectors as this model does
+    #[arg(long, value_name = "FILE")]
+    pub model: Option<PathBuf>,
+    /// What is done to word vectors first [default: unit]
+    #[arg(long, value_name = "HOW")]
+    pub normalize: Option<DistanceNormalization>,
+    #[command(flatten)]
+    pub vectors: VectorArguments,
+    #[command(flatten)]
+    pub text: TextArguments,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    wordmover search docs.txt \"The president greets the press\" -k 5\n  \
+    wordmover search docs.jsonl --field body --id-column key --queries queries.txt --json\n\n\
+    Every distance is exact, and no nearer document is missed. Documents without an id are\n\
+    known by their number, from 0 on. One without a known word is never found.")]
+pub struct SearchArguments {
+    /// Documents: .txt (one a line), .tsv, .csv or .jsonl, also .gz; - is standard input
+    #[arg(value_name = "CORPUS")]
+    pub documents: PathBuf,
+    /// What to look for: a text (never a file)
+    #[arg(
+        value_name = "TEXT",
+        required_unless_present = "queries",
+        conflicts_with = "queries"
+    )]
+    pub query: Option<String>,
+    /// Look for every line of this file; - is standard input
+    #[arg(long, value_name = "FILE")]
+    pub queries: Option<PathBuf>,
+    /// How many documents to find
+    #[arg(short, default_value_t = 10, value_name = "N", value_parser = at_least_one)]
+    pub k: usize,
+    /// Print JSON, an object for each query
+    #[arg(long)]
+    pub json: bool,
+    /// Weigh words and normalise vectors as this model does
+    #[arg(long, value_name = "FILE")]
+    pub model: Option<PathBuf>,
+    /// Weights of words: nbow (share of the count) or tfidf, with the frequencies of
+    /// CORPUS [default: nbow]
+    #[arg(long, value_enum, hide_possible_values = true, value_name = "SCHEME")]
+    pub weights: Option<WeightsOption>,
+    /// What is done to word vectors first [default: unit]
+    #[arg(long, value_name = "HOW")]
+    pub normalize: Option<DistanceNormalization>,
+    #[command(flatten)]
+    pub input: InputArguments,
+    #[command(flatten)]
+    pub vectors: VectorArguments,
+    #[command(flatten)]
+    pub text: TextArguments,
+    /// No progress bar and no summary
+    #[arg(short, long, help_heading = "Running")]
+    pub quiet: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum VectorsCommand {
+    /// Describe word vectors: number, dimension, precision, checksum
+    Info {
+        /// A word-vector file; the built-in vectors if not given
+        #[arg(value_name = "FILE")]
+        file: Option<PathBuf>,
+        /// Read at most the first N words
+        #[arg(long, value_name = "N", value_parser = at_least_one)]
+        limit: Option<usize>,
+        /// Read everything and compare it with the checksum the file states
+        #[arg(long)]
+        verify: bool,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Write word vectors in the native form, which is mapped into memory and opens at once
+    #[command(after_help = "Example:\n  \
+        wordmover vectors convert glove.txt.gz --precision f16 -o glove.safetensors")]
+    Convert {
+        /// word2vec (binary or text), GloVe, fastText .vec or native; also gzipped
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        /// The native file, .safetensors
+        #[arg(short, long, value_name = "FILE")]
+        output: PathBuf,
+        /// Bits per value: f32 keeps them, f16 halves the size, int8 (with a scale per
+        /// word) quarters it
+        #[arg(long, default_value_t = Precision::F32, value_name = "f32|f16|int8")]
+        precision: Precision,
+        /// Keep only the first N words
+        #[arg(long, value_name = "N", value_parser = at_least_one)]
+        limit: Option<usize>,
+        #[command(flatten)]
+        writing: WritingArguments,
+    },
+    /// The words nearest to a word, by cosine
+    Nearest {
+        /// A word, as the vectors spell it
+        #[arg(value_name = "WORD")]
+        word: String,
+        /// How many
+        #[arg(short, default_value_t = 10, value_name = "N")]
+        k: usize,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        vectors: VectorArguments,
+    },
+}
+
+impl DistanceArguments {
+    /// An option that was given although a model settles it.
+    pub fn first_given(&self) -> Option<&'static str> {
+        self.normalize
+            .map(|_| "--normalize")
+            .or_else(|| self.text.first_given())
+    }
+}
+
+impl SearchArguments {
+    /// An option that was given although a model settles it.
+    pub fn first_given(&self) -> Option<&'static str> {
+        let weights = self.weights.map(|_| "--weights");
+        weights
+            .or(self.normalize.map(|_| "--normalize"))
+            .or_else(|| self.text.first_given())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+    use wordmover::{EmbeddingParams, Gamma, Normalization, RandomWords, Weighting};
+
+    use super::*;
+
+    #[test]
+    fn the_arguments_are_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn the_defaults_said_in_the_help_are_the_library_s() {
+        let help = Arguments::command()
+            .find_subcommand_mut("embed")
+            .unwrap()
+            .render_help()
+            .to_string();
+        let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+        let params = EmbeddingParams::default();
+        for (option, default) in [
+            ("--features <R>", params.n_features.to_string()),
+            ("--d-max <D>", params.d_max.to_string()),
+            ("--seed <SEED>", params.seed.to_string()),
+            ("--min-count <N>", params.bag.min_count.to_string()),
+            ("--max-words <N>", params.bag.max_words.to_string()),
+        ] {
+            let about = help.split(option).nth(1).unwrap();
+            let said = about
+                .split("[default: ")
+                .nth(1)
+                .unwrap()
+                .split(']')
+                .next()
+                .unwrap();
+            assert_eq!(said, default, "{option}");
+        }
+        assert_eq!(params.gamma, Gamma::Auto);
+        assert_eq!(params.bag.weighting, Weighting::Nbow);
+        assert_eq!(params.random_words, RandomWords::Uniform);
+        assert_eq!(params.normalization, Normalization::Unit);
+    }
+}

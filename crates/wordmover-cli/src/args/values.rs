@@ -1,0 +1,151 @@
+//! What options can be set to.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::ValueEnum;
+use wordmover::{Gamma, Normalization, RandomWords, Weighting};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum OnEmpty {
+    /// All zeros, the limit of features far from everything
+    Zero,
+    /// All NaN
+    Nan,
+    /// Refuse the input
+    Error,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StopWordList {
+    Smart,
+    None,
+    File(PathBuf),
+}
+
+impl FromStr for StopWordList {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(match text {
+            "smart" => StopWordList::Smart,
+            "none" => StopWordList::None,
+            path => StopWordList::File(path.into()),
+        })
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GammaOption(pub Gamma);
+
+impl FromStr for GammaOption {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "auto" => Ok(GammaOption(Gamma::Auto)),
+            "none" => Ok(GammaOption(Gamma::None)),
+            number => match number.parse::<f64>() {
+                Ok(value) if value.is_finite() && value > 0.0 => {
+                    Ok(GammaOption(Gamma::Value(value)))
+                }
+                _ => Err("expected auto, none or a positive number".to_owned()),
+            },
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum CaseOption {
+    Lower,
+    Keep,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum WeightsOption {
+    /// Share of the count
+    Nbow,
+    /// Share of count times ln(1 + N / df)
+    Tfidf,
+}
+
+impl WeightsOption {
+    pub fn weighting(self) -> Weighting {
+        match self {
+            WeightsOption::Nbow => Weighting::Nbow,
+            WeightsOption::Tfidf => Weighting::Tfidf,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum RandomWordsOption {
+    /// Coordinates between the extremes of the corpus' word vectors (the paper's)
+    Uniform,
+    /// The same spread around the mean of the corpus' word vectors
+    UniformCentered,
+    /// Normal, with the corpus' mean and deviation of each coordinate
+    Gaussian,
+    /// Words of the corpus
+    Vocabulary,
+}
+
+impl RandomWordsOption {
+    pub fn random_words(self) -> RandomWords {
+        match self {
+            RandomWordsOption::Uniform => RandomWords::Uniform,
+            RandomWordsOption::UniformCentered => RandomWords::UniformCentered,
+            RandomWordsOption::Gaussian => RandomWords::Gaussian,
+            RandomWordsOption::Vocabulary => RandomWords::Vocabulary,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum NormalizeOption {
+    /// Nothing
+    None,
+    /// Scaled to length 1
+    Unit,
+    /// The mean of the corpus' words subtracted
+    Center,
+    /// Centred, then scaled to length 1
+    CenterUnit,
+}
+
+impl NormalizeOption {
+    pub fn normalization(self) -> Normalization {
+        match self {
+            NormalizeOption::None => Normalization::None,
+            NormalizeOption::Unit => Normalization::Unit,
+            NormalizeOption::Center => Normalization::Center,
+            NormalizeOption::CenterUnit => Normalization::CenterUnit,
+        }
+    }
+}
+
+/// Two texts alone have no mean to centre by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DistanceNormalization {
+    /// Nothing
+    None,
+    /// Scaled to length 1
+    Unit,
+}
+
+impl DistanceNormalization {
+    pub fn normalization(self) -> Normalization {
+        match self {
+            DistanceNormalization::None => Normalization::None,
+            DistanceNormalization::Unit => Normalization::Unit,
+        }
+    }
+}
+
+/// For counts of which none would make no sense.
+pub(super) fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(number) if number > 0 => Ok(number),
+        _ => Err("expected a number of at least 1".to_owned()),
+    }
+}
