@@ -206,10 +206,7 @@ impl TileCosts {
             return Ok(());
         }
         for (out, sinks) in features.iter_mut().zip(&self.sinks) {
-            let row = |word: u32| &self.costs[word as usize * self.width..][sinks.clone()];
-            let words = document.words.iter().map(|&word| row(word));
-            scratch.costs.clear();
-            words.for_each(|costs| scratch.costs.extend_from_slice(costs));
+            self.gather(&document.words, sinks, &mut scratch.costs);
             scratch.demand.clear();
             scratch.demand.resize(sinks.len(), 1.0 / sinks.len() as f64);
             let (costs, demand) = (&scratch.costs, &scratch.demand);
@@ -217,5 +214,35 @@ impl TileCosts {
             *out = feature(distance);
         }
         Ok(())
+    }
+
+    /// The rows of some words and columns, one after the other. Copies of a length
+    /// the compiler knows are a few moves; others are a call each, which for short rows
+    /// costs as much as solving.
+    fn gather(&self, words: &[u32], sinks: &Range<usize>, out: &mut Vec<f64>) {
+        fn copy<const D: usize>(table: &TileCosts, words: &[u32], first: usize, out: &mut [f64]) {
+            for (out, &word) in out.as_chunks_mut::<D>().0.iter_mut().zip(words) {
+                let row = &table.costs[word as usize * table.width + first..];
+                *out = *row.first_chunk().expect("a row has all columns");
+            }
+        }
+        let d = sinks.len();
+        out.resize(words.len() * d, 0.0);
+        match d {
+            1 => copy::<1>(self, words, sinks.start, out),
+            2 => copy::<2>(self, words, sinks.start, out),
+            3 => copy::<3>(self, words, sinks.start, out),
+            4 => copy::<4>(self, words, sinks.start, out),
+            5 => copy::<5>(self, words, sinks.start, out),
+            6 => copy::<6>(self, words, sinks.start, out),
+            7 => copy::<7>(self, words, sinks.start, out),
+            8 => copy::<8>(self, words, sinks.start, out),
+            _ => {
+                for (out, &word) in out.chunks_exact_mut(d).zip(words) {
+                    let row = &self.costs[word as usize * self.width..];
+                    out.copy_from_slice(&row[sinks.clone()]);
+                }
+            }
+        }
     }
 }

@@ -13,6 +13,13 @@ pub(super) type Four = [f64; 4];
 /// Infinitely far, four times.
 pub(super) const FAR: Four = [f64::INFINITY; 4];
 
+/// A whole number in a lane, as bits: it can be chosen and added like this, but is no
+/// double to calculate with.
+#[inline(always)]
+pub(super) const fn number(n: usize) -> f64 {
+    f64::from_bits(n as u64)
+}
+
 /// Operations on four doubles.
 pub(super) trait Simd: Copy {
     /// Four doubles in a register, or the like.
@@ -20,6 +27,7 @@ pub(super) trait Simd: Copy {
 
     fn splat(self, x: f64) -> Self::Lanes;
     fn load(self, from: &Four) -> Self::Lanes;
+    fn of(self, a: f64, b: f64, c: f64, d: f64) -> Self::Lanes;
     fn store(self, x: Self::Lanes, to: &mut Four);
     fn add(self, a: Self::Lanes, b: Self::Lanes) -> Self::Lanes;
     fn sub(self, a: Self::Lanes, b: Self::Lanes) -> Self::Lanes;
@@ -39,6 +47,8 @@ pub(super) trait Simd: Copy {
     fn keep(self, mask: Self::Lanes, x: Self::Lanes) -> Self::Lanes;
     /// Zero where the mask is set, `x` elsewhere.
     fn drop(self, mask: Self::Lanes, x: Self::Lanes) -> Self::Lanes;
+    /// Adds whole numbers kept in the lanes' bits; see [`number`].
+    fn add_numbers(self, a: Self::Lanes, b: Self::Lanes) -> Self::Lanes;
     /// One bit per lane: where `a == b`.
     fn same_bits(self, a: Self::Lanes, b: Self::Lanes) -> u32;
     /// The least of the four.
@@ -74,6 +84,11 @@ impl Simd for Portable {
     #[inline(always)]
     fn load(self, from: &Four) -> Four {
         *from
+    }
+
+    #[inline(always)]
+    fn of(self, a: f64, b: f64, c: f64, d: f64) -> Four {
+        [a, b, c, d]
     }
 
     #[inline(always)]
@@ -143,6 +158,11 @@ impl Simd for Portable {
     }
 
     #[inline(always)]
+    fn add_numbers(self, a: Four, b: Four) -> Four {
+        lane_by_lane(|l| f64::from_bits(a[l].to_bits().wrapping_add(b[l].to_bits())))
+    }
+
+    #[inline(always)]
     fn same_bits(self, a: Four, b: Four) -> u32 {
         (0..4).map(|l| u32::from(a[l] == b[l]) << l).sum()
     }
@@ -166,10 +186,11 @@ pub(super) use avx2::Avx2;
 mod avx2 {
     use std::arch::x86_64::{
         __m256d, _CMP_EQ_OQ, _CMP_LT_OQ, _mm_add_pd, _mm_add_sd, _mm_cvtsd_f64, _mm_min_pd,
-        _mm_min_sd, _mm_unpackhi_pd, _mm256_add_pd, _mm256_and_pd, _mm256_andnot_pd,
-        _mm256_blendv_pd, _mm256_castpd256_pd128, _mm256_cmp_pd, _mm256_extractf128_pd,
-        _mm256_loadu_pd, _mm256_max_pd, _mm256_min_pd, _mm256_movemask_pd, _mm256_mul_pd,
-        _mm256_set1_pd, _mm256_storeu_pd, _mm256_sub_pd,
+        _mm_min_sd, _mm_unpackhi_pd, _mm256_add_epi64, _mm256_add_pd, _mm256_and_pd,
+        _mm256_andnot_pd, _mm256_blendv_pd, _mm256_castpd_si256, _mm256_castpd256_pd128,
+        _mm256_castsi256_pd, _mm256_cmp_pd, _mm256_extractf128_pd, _mm256_loadu_pd, _mm256_max_pd,
+        _mm256_min_pd, _mm256_movemask_pd, _mm256_mul_pd, _mm256_set_pd, _mm256_set1_pd,
+        _mm256_storeu_pd, _mm256_sub_pd,
     };
 
     use super::{Four, Simd};
@@ -198,6 +219,11 @@ mod avx2 {
         #[inline(always)]
         fn load(self, from: &Four) -> __m256d {
             unsafe { _mm256_loadu_pd(from.as_ptr()) }
+        }
+
+        #[inline(always)]
+        fn of(self, a: f64, b: f64, c: f64, d: f64) -> __m256d {
+            unsafe { _mm256_set_pd(d, c, b, a) }
         }
 
         #[inline(always)]
@@ -258,6 +284,14 @@ mod avx2 {
         #[inline(always)]
         fn drop(self, mask: __m256d, x: __m256d) -> __m256d {
             unsafe { _mm256_andnot_pd(mask, x) }
+        }
+
+        #[inline(always)]
+        fn add_numbers(self, a: __m256d, b: __m256d) -> __m256d {
+            unsafe {
+                let (a, b) = (_mm256_castpd_si256(a), _mm256_castpd_si256(b));
+                _mm256_castsi256_pd(_mm256_add_epi64(a, b))
+            }
         }
 
         #[inline(always)]

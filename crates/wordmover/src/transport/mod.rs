@@ -69,6 +69,15 @@ pub enum TransportProblem {
         /// Costs given.
         found: usize,
     },
+    /// More costs than the solver can number.
+    #[error(
+        "a problem of {costs} costs is too large: at most {} are possible",
+        u32::MAX
+    )]
+    TooLarge {
+        /// Costs given.
+        costs: usize,
+    },
     /// A cost is NaN, infinite or of a size that leaves no room for sums.
     #[error("the cost from source {from} to sink {to} is {cost}, not a number of size up to 1e300")]
     BadCost {
@@ -215,6 +224,10 @@ fn validate(costs: &[f64], supply: &[f64], demand: &[f64]) -> Result<()> {
             found: costs.len(),
         }
         .into());
+    }
+    if costs.len() > u32::MAX as usize {
+        let costs = costs.len();
+        return Err(TransportProblem::TooLarge { costs }.into());
     }
     for (side, weights) in [("supply", supply), ("demand", demand)] {
         if let Some(index) = weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {

@@ -1,7 +1,7 @@
 //! Edges of the graph of sinks: the cheapest source to move from one to another.
 
-use super::{Entry, Workspace, is_dense, sinks};
-use crate::transport::lanes::{FAR, Four, Simd};
+use super::{Workspace, is_dense, sinks};
+use crate::transport::lanes::{FAR, Four, Simd, number};
 
 /// Vectors of four that hold the greatest number of sinks known to the compiler.
 const MOST_KNOWN_FOURS: usize = 6;
@@ -22,10 +22,10 @@ impl Workspace {
     #[inline(always)]
     fn find_edges_in_shares<S: Simd, const M: usize>(&mut self, simd: S, sink: usize) {
         let n_blocks = self.n_sources.div_ceil(4);
-        let (zero, far, four) = (simd.splat(0.0), simd.load(&FAR), simd.splat(4.0));
+        let (zero, far, four) = (simd.splat(0.0), simd.load(&FAR), simd.splat(number(4)));
         let mut cost = [far; super::MOST_DENSE];
         let mut source = [zero; super::MOST_DENSE];
-        let mut sources = simd.load(&[0.0, 1.0, 2.0, 3.0]);
+        let mut sources = simd.of(number(0), number(1), number(2), number(3));
         let columns = self.columns.chunks_exact(M).take(n_blocks);
         for (columns, shares) in columns.zip(self.shares.chunks_exact(M)) {
             let is_here = simd.below(zero, simd.load(&shares[sink]));
@@ -36,7 +36,7 @@ impl Workspace {
                 source[k] = simd.choose(simd.below(moved, cost[k]), sources, source[k]);
                 cost[k] = simd.lesser(moved, cost[k]);
             }
-            sources = simd.add(sources, four);
+            sources = simd.add_numbers(sources, four);
         }
         let (edges, edge_sources) = (&mut self.edge_cost[sink], &mut self.edge_source[sink]);
         *edges = FAR;
@@ -61,7 +61,7 @@ impl Workspace {
         if M == 0 {
             edges.fill(FAR);
             for (place, entry) in list.iter().enumerate() {
-                let row = &self.rows[entry.source as usize * m..][..4 * n_fours];
+                let row = &self.rows[entry.row as usize..][..4 * n_fours];
                 offer::<S, M>(simd, edges, places, row, sink, place, m);
             }
             return;
@@ -69,10 +69,11 @@ impl Workspace {
         // As `offer`, but the edges stay in registers.
         let mut cost = [simd.load(&FAR); MOST_KNOWN_FOURS];
         let mut place = [simd.splat(0.0); MOST_KNOWN_FOURS];
-        let (mut at, one) = (simd.splat(0.0), simd.splat(1.0));
+        let (mut at, one) = (simd.splat(number(0)), simd.splat(number(1)));
         let padding = simd.load(padding(m));
-        for Entry { source, .. } in list {
-            let row = &self.rows[*source as usize * m..][..4 * n_fours];
+        for entry in list {
+            let start = entry.row as usize;
+            let row = &self.rows[start..start + 4 * n_fours];
             let here = simd.splat(row[sink]);
             for (k, row) in row.as_chunks::<4>().0.iter().enumerate() {
                 let mut moved = simd.sub(simd.load(row), here);
@@ -82,7 +83,7 @@ impl Workspace {
                 place[k] = simd.choose(simd.below(moved, cost[k]), at, place[k]);
                 cost[k] = simd.lesser(moved, cost[k]);
             }
-            at = simd.add(at, one);
+            at = simd.add_numbers(at, one);
         }
         for k in 0..n_fours {
             simd.store(cost[k], &mut edges[k]);
@@ -90,14 +91,14 @@ impl Workspace {
         }
     }
 
-    /// Lets a source that has come to `sink` compete for its edges; `place` is what
-    /// they are to remember it by.
+    /// Lets a source that has come to `sink`, with its costs from `row` on, compete for
+    /// its edges; `place` is what they are to remember it by.
     #[inline(always)]
     pub(super) fn offer_edges<S: Simd, const M: usize>(
         &mut self,
         simd: S,
         sink: usize,
-        source: usize,
+        row: usize,
         place: usize,
     ) {
         if self.edges_known[sink] {
@@ -105,7 +106,7 @@ impl Workspace {
             let n_fours = m.div_ceil(4);
             let edges = &mut self.edge_cost[sink * n_fours..][..n_fours];
             let places = &mut self.edge_source[sink * n_fours..][..n_fours];
-            let row = &self.rows[source * m..][..4 * n_fours];
+            let row = &self.rows[row..][..4 * n_fours];
             offer::<S, M>(simd, edges, places, row, sink, place, m);
         }
     }
@@ -124,7 +125,7 @@ fn offer<S: Simd, const M: usize>(
     m: usize,
 ) {
     let here = simd.splat(row[sink]);
-    let place = simd.splat(place as f64);
+    let place = simd.splat(number(place));
     let padding = simd.load(padding(m));
     let last = edges.len() - 1;
     let rows = row.as_chunks::<4>().0.iter();

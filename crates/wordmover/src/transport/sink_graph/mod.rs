@@ -82,7 +82,8 @@ pub struct Workspace {
     entries: Vec<Entry>,
     list_end: Vec<u32>,
     /// Cheapest way to move a source from sink `j` to `k`, without duals, and which
-    /// source that is: its number in a dense plan, its place in the list otherwise.
+    /// source that is: its number in a dense plan, its place in the list otherwise (as
+    /// [`super::lanes::number`]).
     edge_cost: Vec<Four>,
     edge_source: Vec<Four>,
     edges_known: Vec<bool>,
@@ -97,7 +98,8 @@ pub struct Workspace {
 #[derive(Debug, Clone, Copy, Default)]
 struct Entry {
     mass: f64,
-    source: u32,
+    /// Where the source's costs start: its number times the number of sinks.
+    row: u32,
 }
 
 /// A sink whose distance is final.
@@ -126,7 +128,8 @@ impl Workspace {
     ///
     /// # Errors
     ///
-    /// [`TransportProblem::NotSolved`] instead of a number that is not optimal.
+    /// [`TransportProblem::NotSolved`] instead of a number that is not optimal, and
+    /// [`TransportProblem::TooLarge`].
     ///
     /// # Panics
     ///
@@ -146,6 +149,10 @@ impl Workspace {
             supply.len() * demand.len(),
             "cost matrix shape"
         );
+        if costs.len() > u32::MAX as usize {
+            let costs = costs.len();
+            return Err(TransportProblem::TooLarge { costs });
+        }
         self.is_turned = demand.len() > supply.len();
         if !self.is_turned {
             return self.solve_on_this_machine(costs, supply, demand);
@@ -266,7 +273,7 @@ impl Workspace {
         let lists = (0..if is_dense { 0 } else { m }).flat_map(move |sink| {
             let list = &self.entries[sink * self.n_sources..self.list_end[sink] as usize];
             list.iter()
-                .map(move |entry| (entry.source as usize, sink, entry.mass))
+                .map(move |entry| (entry.row as usize / m, sink, entry.mass))
         });
         let plan = dense.chain(lists).filter(|&(_, _, mass)| mass > 0.0);
         plan.map(|(source, sink, mass)| match self.is_turned {
@@ -312,7 +319,7 @@ impl Workspace {
         for sink in 0..m {
             let list = &self.entries[sink * n..self.list_end[sink] as usize];
             for entry in list {
-                cost += entry.mass * self.rows[entry.source as usize * m + sink];
+                cost += entry.mass * self.rows[entry.row as usize + sink];
             }
         }
         cost

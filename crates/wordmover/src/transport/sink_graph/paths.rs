@@ -134,7 +134,7 @@ impl Workspace {
             };
             at = settled[..at].iter().position(leads_here).unwrap_or(0);
             let before = settled[at].sink as usize;
-            let source = sources[before * stride + after] as i32 as usize;
+            let source = sources[before * stride + after].to_bits() as usize;
             let mass = if is_dense::<M>() {
                 self.shares[source / 4 * m + before][source % 4]
             } else {
@@ -169,7 +169,7 @@ impl Workspace {
         let is_new = shares[after][lane] == 0.0;
         shares[after][lane] += amount;
         if is_new {
-            self.offer_edges::<S, M>(simd, after, source, source);
+            self.offer_edges::<S, M>(simd, after, source * M, source);
         }
     }
 
@@ -184,7 +184,7 @@ impl Workspace {
     ) {
         let n = self.n_sources;
         let place = before * n + place;
-        let Entry { mass, source } = self.entries[place];
+        let Entry { mass, row } = self.entries[place];
         if mass == amount {
             let last = self.list_end[before] - 1;
             self.entries[place] = self.entries[last as usize];
@@ -195,22 +195,20 @@ impl Workspace {
         }
         let (start, end) = (after * n, self.list_end[after] as usize);
         // A source that was whole is in no other list.
-        let was_whole = mass == self.masses.as_flattened()[source as usize];
+        let source = row as usize / sinks::<M>(self.n_sinks);
+        let was_whole = mass == self.masses.as_flattened()[source];
         let there = if was_whole {
             None
         } else {
             let list = &mut self.entries[start..end];
-            list.iter_mut().find(|entry| entry.source == source)
+            list.iter_mut().find(|entry| entry.row == row)
         };
         match there {
             Some(entry) => entry.mass += amount,
             None => {
-                self.entries[end] = Entry {
-                    mass: amount,
-                    source,
-                };
+                self.entries[end] = Entry { mass: amount, row };
                 self.list_end[after] += 1;
-                self.offer_edges::<S, M>(simd, after, source as usize, end - start);
+                self.offer_edges::<S, M>(simd, after, row as usize, end - start);
             }
         }
     }

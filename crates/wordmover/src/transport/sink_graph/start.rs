@@ -3,7 +3,7 @@
 
 use super::grid::Grid;
 use super::{Entry, Workspace, is_dense, sinks};
-use crate::transport::lanes::{Four, Simd};
+use crate::transport::lanes::{Four, Simd, number};
 
 /// Bits of the cost grid below the largest cost, and of the mass grid below the total.
 const COST_BITS: i32 = 48;
@@ -124,8 +124,9 @@ impl Workspace {
             simd.store(mass, &mut self.masses[block]);
             let columns = &mut self.columns[block * m..][..m];
             for k in 0..m {
-                columns[k] = [rows[k], rows[m + k], rows[2 * m + k], rows[3 * m + k]];
-                let weighted = simd.mul(simd.load(&columns[k]), mass);
+                let column = simd.of(rows[k], rows[m + k], rows[2 * m + k], rows[3 * m + k]);
+                simd.store(column, &mut columns[k]);
+                let weighted = simd.mul(column, mass);
                 if M > 0 {
                     sums[k] = simd.add(sums[k], weighted);
                 } else {
@@ -150,7 +151,13 @@ impl Workspace {
             // The last source stands in for those that are not there; they have no mass.
             let row = |lane: usize| (block * 4 + lane).min(n - 1) * m;
             for k in 0..m {
-                let column = [0, 1, 2, 3].map(|lane| self.rows[row(lane) + k]);
+                let rows = &self.rows;
+                let column = [
+                    rows[row(0) + k],
+                    rows[row(1) + k],
+                    rows[row(2) + k],
+                    rows[row(3) + k],
+                ];
                 self.columns[block * m + k] = column;
                 let weighted = simd.mul(simd.load(&column), simd.load(&mass));
                 if M > 0 {
@@ -290,26 +297,23 @@ impl Workspace {
         }
         let surplus = &mut self.surplus[..m];
         let entries = &mut self.entries[..n * m];
-        let one = simd.splat(1.0);
         let blocks = self.columns.chunks_exact(m).zip(&self.masses[..n_blocks]);
         for (block, (columns, masses)) in blocks.enumerate() {
             let mut least = simd.splat(f64::INFINITY);
-            let mut best = simd.splat(0.0);
-            let mut sink = simd.splat(0.0);
+            let mut best = simd.splat(number(0));
             for k in 0..m {
                 let reduced = simd.sub(simd.load(&columns[k]), simd.splat(duals[k]));
-                best = simd.choose(simd.below(reduced, least), sink, best);
+                best = simd.choose(simd.below(reduced, least), simd.splat(number(k)), best);
                 least = simd.lesser(reduced, least);
-                sink = simd.add(sink, one);
             }
             let mut sinks: Four = [0.0; 4];
             simd.store(best, &mut sinks);
             for lane in 0..4 {
                 let mass = masses[lane];
                 if mass > 0.0 {
-                    let sink = sinks[lane] as i32 as usize;
-                    let source = (block * 4 + lane) as u32;
-                    entries[ends[sink] as usize] = Entry { mass, source };
+                    let sink = sinks[lane].to_bits() as usize;
+                    let row = ((block * 4 + lane) * m) as u32;
+                    entries[ends[sink] as usize] = Entry { mass, row };
                     ends[sink] += 1;
                     surplus[sink] += mass;
                 }
