@@ -22,17 +22,19 @@ impl Workspace {
     #[inline(always)]
     fn find_edges_in_shares<S: Simd, const M: usize>(&mut self, simd: S, sink: usize) {
         let n_blocks = self.n_sources.div_ceil(4);
-        let (zero, far, four) = (simd.splat(0.0), simd.load(&FAR), simd.splat(number(4)));
-        let mut cost = [far; super::MOST_DENSE];
+        let (zero, nowhere) = (simd.splat(0.0), simd.splat(f64::NEG_INFINITY));
+        let four = simd.splat(number(4));
+        let mut cost = [simd.load(&FAR); super::MOST_DENSE];
         let mut source = [zero; super::MOST_DENSE];
         let mut sources = simd.of(number(0), number(1), number(2), number(3));
-        let columns = self.columns.chunks_exact(M).take(n_blocks);
-        for (columns, shares) in columns.zip(self.shares.chunks_exact(M)) {
+        let columns = self.columns[..n_blocks * M].chunks_exact(M);
+        let shares = self.shares[..n_blocks * M].chunks_exact(M);
+        for (columns, shares) in columns.zip(shares) {
+            // From infinitely below zero, every way is infinitely long.
             let is_here = simd.below(zero, simd.load(&shares[sink]));
-            let here = simd.load(&columns[sink]);
+            let here = simd.choose(is_here, simd.load(&columns[sink]), nowhere);
             for k in 0..M {
                 let moved = simd.sub(simd.load(&columns[k]), here);
-                let moved = simd.choose(is_here, moved, far);
                 source[k] = simd.choose(simd.below(moved, cost[k]), sources, source[k]);
                 cost[k] = simd.lesser(moved, cost[k]);
             }
