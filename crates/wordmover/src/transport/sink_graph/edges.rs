@@ -1,10 +1,7 @@
 //! Edges of the graph of sinks: the cheapest source to move from one to another.
 
-use super::{Workspace, is_dense, sinks};
+use super::{MOST_KNOWN_FOURS, Workspace, is_dense, sinks};
 use crate::transport::lanes::{FAR, Four, Simd, number};
-
-/// Vectors of four that hold the greatest number of sinks known to the compiler.
-const MOST_KNOWN_FOURS: usize = 6;
 
 impl Workspace {
     /// Makes the edges from `sink` to all others.

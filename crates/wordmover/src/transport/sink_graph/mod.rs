@@ -50,6 +50,10 @@ use super::lanes::{Four, Portable, Simd};
 /// No known problem needs more than a few augmentations per source and sink.
 const AUGMENTATIONS_PER_POINT: usize = 10_000;
 
+/// Numbers of sinks known to the compiler go up to this, in so many vectors of four.
+const MOST_KNOWN: usize = 24;
+const MOST_KNOWN_FOURS: usize = MOST_KNOWN / 4;
+
 /// Up to this many sinks the plan is a dense table; see [`Workspace::shares`].
 const MOST_DENSE: usize = 4;
 

@@ -1,7 +1,17 @@
 //! Shortest paths over the sinks, and mass moved along them.
 
-use super::{Entry, Settled, Step, Workspace, is_dense, sinks};
+use super::{Entry, MOST_KNOWN_FOURS, Settled, Step, Workspace, is_dense, sinks};
 use crate::transport::lanes::{FAR, Four, Simd};
+
+/// The numbers of the sinks that the compiler may know.
+const SINKS: [Four; MOST_KNOWN_FOURS] = [
+    [0.0, 1.0, 2.0, 3.0],
+    [4.0, 5.0, 6.0, 7.0],
+    [8.0, 9.0, 10.0, 11.0],
+    [12.0, 13.0, 14.0, 15.0],
+    [16.0, 17.0, 18.0, 19.0],
+    [20.0, 21.0, 22.0, 23.0],
+];
 
 /// Masks of one lane.
 const LANE: [Four; 4] = {
@@ -22,20 +32,26 @@ impl Workspace {
     pub(super) fn shortest_path<S: Simd, const M: usize>(&mut self, simd: S, from: usize) -> usize {
         let m = sinks::<M>(self.n_sinks);
         let n_fours = m.div_ceil(4);
+        // Of known number, what changes stays in registers.
+        let mut open_duals = [simd.splat(0.0); MOST_KNOWN_FOURS];
+        let mut distances = [simd.load(&FAR); MOST_KNOWN_FOURS];
         for k in 0..n_fours {
-            self.open_duals[k] = self.duals[k];
-            self.open_distances[k] = FAR;
+            if M > 0 {
+                open_duals[k] = simd.load(&self.duals[k]);
+            } else {
+                self.open_duals[k] = self.duals[k];
+                self.open_distances[k] = FAR;
+            }
         }
         let mut n_settled = 0;
         let mut here = from;
         let mut distance = 0.0;
         loop {
             let base = distance + self.duals.as_flattened()[here];
-            let sink = here as u32;
             self.settled[n_settled] = Settled {
                 distance,
                 base,
-                sink,
+                sink: here as u32,
             };
             n_settled += 1;
             if self.surplus[here] < 0.0 {
@@ -50,24 +66,42 @@ impl Workspace {
             }
 
             // A settled sink is as far from everywhere as can be.
-            let open_duals = &mut self.open_duals[..n_fours];
-            let distances = &mut self.open_distances[..n_fours];
-            let (four, lane) = (here / 4, simd.load(&LANE[here % 4]));
-            let closed = simd.splat(f64::NEG_INFINITY);
-            let dual = simd.choose(lane, closed, simd.load(&open_duals[four]));
-            simd.store(dual, &mut open_duals[four]);
-            let none = simd.choose(lane, simd.load(&FAR), simd.load(&distances[four]));
-            simd.store(none, &mut distances[four]);
+            let (far, closed) = (simd.load(&FAR), simd.splat(f64::NEG_INFINITY));
+            if M > 0 {
+                let number = simd.splat(here as f64);
+                for k in 0..n_fours {
+                    let is_here = simd.same(simd.load(&SINKS[k]), number);
+                    open_duals[k] = simd.choose(is_here, closed, open_duals[k]);
+                    distances[k] = simd.choose(is_here, far, distances[k]);
+                }
+            } else {
+                let (four, lane) = (here / 4, simd.load(&LANE[here % 4]));
+                let open = &mut self.open_duals[four];
+                simd.store(simd.choose(lane, closed, simd.load(open)), open);
+                let open = &mut self.open_distances[four];
+                simd.store(simd.choose(lane, far, simd.load(open)), open);
+            }
 
             let edges = &self.edge_cost[here * n_fours..][..n_fours];
             let base = simd.splat(base);
-            let mut nearest = simd.load(&FAR);
-            for k in 0..n_fours {
-                let edge = simd.add(simd.load(&edges[k]), base);
-                let through = simd.sub(edge, simd.load(&open_duals[k]));
-                let best = simd.lesser(through, simd.load(&distances[k]));
-                simd.store(best, &mut distances[k]);
-                nearest = simd.lesser(best, nearest);
+            let mut nearest = far;
+            if M > 0 {
+                for k in 0..n_fours {
+                    let edge = simd.add(simd.load(&edges[k]), base);
+                    let through = simd.sub(edge, open_duals[k]);
+                    distances[k] = simd.lesser(through, distances[k]);
+                    nearest = simd.lesser(distances[k], nearest);
+                }
+            } else {
+                let open_duals = &self.open_duals[..n_fours];
+                let distances = &mut self.open_distances[..n_fours];
+                for k in 0..n_fours {
+                    let edge = simd.add(simd.load(&edges[k]), base);
+                    let through = simd.sub(edge, simd.load(&open_duals[k]));
+                    let best = simd.lesser(through, simd.load(&distances[k]));
+                    simd.store(best, &mut distances[k]);
+                    nearest = simd.lesser(best, nearest);
+                }
             }
             distance = simd.least(nearest);
             if distance == f64::INFINITY {
@@ -75,7 +109,12 @@ impl Workspace {
             }
             let nearest = simd.splat(distance);
             for k in 0..n_fours {
-                let lanes = simd.same_bits(simd.load(&distances[k]), nearest);
+                let distances = if M > 0 {
+                    distances[k]
+                } else {
+                    simd.load(&self.open_distances[k])
+                };
+                let lanes = simd.same_bits(distances, nearest);
                 if lanes != 0 {
                     here = 4 * k + lanes.trailing_zeros() as usize;
                     break;

@@ -2,15 +2,12 @@
 //! source on the sink it prefers.
 
 use super::grid::Grid;
-use super::{Entry, Workspace, is_dense, sinks};
+use super::{Entry, MOST_KNOWN, Workspace, is_dense, sinks};
 use crate::transport::lanes::{Four, Simd, number};
 
 /// Bits of the cost grid below the largest cost, and of the mass grid below the total.
 const COST_BITS: i32 = 48;
 const MASS_BITS: i32 = 52;
-
-/// Number of sinks known to the compiler at most.
-const MOST_KNOWN: usize = 24;
 
 /// How much of the estimated correction of the dual values is applied. Measured on
 /// unit vectors: the number of augmentations is flat between 0.5 and 0.8.
