@@ -71,7 +71,7 @@ fn solver(criterion: &mut Criterion) {
     for (n, m) in shapes {
         let mut uniform = Uniform(1);
         // Many problems, so that branches are not learnt by heart.
-        let problems: Vec<_> = (0..32)
+        let problems: Vec<_> = (0..400_000usize.div_ceil(n * m).clamp(32, 1024))
             .map(|_| {
                 let costs = costs(&uniform.sphere(n, 50), &uniform.sphere(m, 50));
                 (costs, uniform.weights(n), vec![1.0 / m as f64; m])
