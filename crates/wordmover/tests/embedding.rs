@@ -203,6 +203,10 @@ fn bad_parameters_and_empty_corpora_are_refused() {
         say(toy::params().d_max(0)),
         "d_max is 0: it must be between 1 and 4096"
     );
+    assert_eq!(
+        say(toy::params().n_features(1 << 20).d_max(17)),
+        "n_features times d_max is 17825792: it must be at most 16777216"
+    );
     for gamma in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let said = say(toy::params().gamma(Gamma::Value(gamma)));
         assert!(

@@ -211,6 +211,7 @@ impl ParamArguments {
 fn option_of(parameter: &str) -> String {
     match parameter {
         "n_features" => "--features".to_owned(),
+        "n_features times d_max" => "--features times --d-max".to_owned(),
         name => format!("--{}", name.replace('_', "-")),
     }
 }

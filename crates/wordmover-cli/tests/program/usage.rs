@@ -139,6 +139,10 @@ fn every_wrong_call_is_told_in_one_sentence() {
             "--d-max is 0: it must be between 1 and 4096".into(),
         ),
         (
+            "embed docs.txt -o x.npy --features 1048576 --d-max 4096",
+            "--features times --d-max is 4294967296: it must be at most 16777216".into(),
+        ),
+        (
             "embed docs.txt -o x.npy --max-words 0",
             "--max-words is 0: it must be between 1 and 16777216".into(),
         ),

@@ -137,7 +137,7 @@ impl EmbeddingParams {
         within("n_features", self.n_features, 1, 1 << 20, features)?;
         within("d_max", self.d_max, 1, 4096, lengths)?;
         let n_words = self.n_features * self.d_max;
-        let few = "at most 16777216: so many random words are all that is reasonable";
+        let few = "at most 16777216";
         within("n_features times d_max", n_words, 1, 1 << 24, few)?;
         within(
             "max_words",
