@@ -35,6 +35,11 @@ impl Gram {
         gram
     }
 
+    /// Multiplications for a row that enters or leaves.
+    pub fn cost_of_a_change(design: &Design) -> usize {
+        design.n_columns * (design.n_columns + 1) / 2
+    }
+
     /// How many rows enter or leave if the set becomes `active`.
     pub fn n_changes(&self, active: &[bool]) -> usize {
         let pairs = self.is_member.iter().zip(active);
