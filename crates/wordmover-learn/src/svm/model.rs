@@ -6,7 +6,7 @@ use crate::features::Features;
 use super::design::Design;
 use super::machine::Solution;
 use super::newton::Solver;
-use super::panels::{LANES, Panels};
+use super::panels::Panels;
 use super::params::{CheckedSvmParams, SvmParams, check_cost};
 
 /// Rows whose decision values are computed together.
@@ -194,8 +194,9 @@ impl LinearSvm {
         features.check_finite()?;
         let mut values = Vec::with_capacity(features.n_rows() * self.n_machines());
         for start in (0..features.n_rows()).step_by(BLOCK) {
-            let n = BLOCK.min(features.n_rows() - start);
-            values.extend(self.values_of(&pack(features, start, n), n));
+            let rows = start..features.n_rows().min(start + BLOCK);
+            let panels = Panels::of_rows(features, rows.clone());
+            values.extend(self.values_of(&panels, rows.len()));
         }
         Ok(values)
     }
@@ -244,16 +245,4 @@ impl LinearSvm {
         }
         self.classes[best]
     }
-}
-
-/// `n` rows from `start` on, ready to be multiplied.
-fn pack(features: Features, start: usize, n: usize) -> Panels {
-    Panels::new(n, features.n_columns(), |p, panel| {
-        for (l, row) in (p * LANES..n.min((p + 1) * LANES)).enumerate() {
-            let values = features.row(start + row);
-            for (lanes, &value) in panel.chunks_exact_mut(LANES).zip(values) {
-                lanes[l] = value;
-            }
-        }
-    })
 }

@@ -83,7 +83,7 @@ impl<'a> Solver<'a> {
             keeps_gram,
             all_rows,
         } = self;
-        let keeps_gram = *keeps_gram && design.n_columns < design.n_rows;
+        let keeps_gram = *keeps_gram && Gram::may_pay(design);
         for machine in machines.iter_mut() {
             machine.begin(cost);
         }

@@ -11,7 +11,11 @@
 //! The crates `gemm` and `matrixmultiply` are slower at these shapes, and add in another
 //! order: `docs/svm.md`.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
+
+use crate::features::Features;
 
 /// Rows of a panel.
 pub(crate) const LANES: usize = 8;
@@ -54,6 +58,28 @@ impl Panels {
             n_terms,
             values,
         }
+    }
+
+    /// Some rows of a matrix.
+    pub fn of_rows(matrix: Features, rows: Range<usize>) -> Self {
+        Panels::new(rows.len(), matrix.n_columns(), |p, panel| {
+            for (l, row) in rows.clone().skip(p * LANES).take(LANES).enumerate() {
+                for (lanes, &x) in panel.chunks_exact_mut(LANES).zip(matrix.row(row)) {
+                    lanes[l] = x;
+                }
+            }
+        })
+    }
+
+    /// The columns of a matrix: its transpose.
+    pub fn of_columns(matrix: Features) -> Self {
+        Panels::new(matrix.n_columns(), matrix.n_rows(), |p, panel| {
+            for (row, lanes) in panel.chunks_exact_mut(LANES).enumerate() {
+                let row = &matrix.row(row)[p * LANES..];
+                let n = row.len().min(LANES);
+                lanes[..n].copy_from_slice(&row[..n]);
+            }
+        })
     }
 
     fn panel(&self, p: usize) -> &[f32] {
@@ -244,7 +270,7 @@ struct Block<'a> {
     /// One panel every `n_terms`.
     panels: &'a [[f32; LANES]],
     n_terms: usize,
-    terms: std::ops::Range<usize>,
+    terms: Range<usize>,
     /// Interleaved vectors.
     right: &'a [f64],
     /// Those of a panel every `n_vectors`.
@@ -293,16 +319,6 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn panels(values: &[f32], n_rows: usize, n_terms: usize) -> Panels {
-        Panels::new(n_rows, n_terms, |p, panel| {
-            for (t, lanes) in panel.chunks_exact_mut(LANES).enumerate() {
-                for (row, lane) in (p * LANES..n_rows).zip(lanes) {
-                    *lane = values[row * n_terms + t];
-                }
-            }
-        })
-    }
-
     fn bits(values: &[f64]) -> Vec<u64> {
         values.iter().map(|x| x.to_bits()).collect()
     }
@@ -316,7 +332,8 @@ mod tests {
                     (Just(n), Just(t), Just(v), values, prop::collection::vec(-1.0..1.0f64, t * v))
                 })
         ) {
-            let matrix = panels(&values, n_rows, n_terms);
+            let rows = Features::new(&values, n_terms).unwrap();
+            let matrix = Panels::of_rows(rows, 0..n_rows);
             let mut products = vec![f64::NAN; n_rows * n_vectors];
             let mut squares = products.clone();
             let pairs = || right.chunks_exact(n_terms);
@@ -360,6 +377,19 @@ mod tests {
         }
 
         #[test]
+        fn columns_are_the_rows_of_the_transpose(
+            (n, m, values) in (1..20usize, 1..20usize).prop_flat_map(|(n, m)| {
+                (Just(n), Just(m), prop::collection::vec(-1.0..1.0f32, n * m))
+            })
+        ) {
+            let transpose: Vec<f32> =
+                (0..n * m).map(|i| values[i % n * m + i / n]).collect();
+            let columns = Panels::of_columns(Features::new(&values, m).unwrap());
+            let rows = Panels::of_rows(Features::new(&transpose, n).unwrap(), 0..m);
+            prop_assert_eq!(columns.values, rows.values);
+        }
+
+        #[test]
         fn outer_products_are_added_to_both_halves(
             (n_rows, n_terms, values, signs) in (1..30usize, 1..12usize).prop_flat_map(|(n, t)| {
                 let sign = prop::bool::ANY.prop_map(|plus| if plus { 1.0 } else { -1.0 });
@@ -370,7 +400,8 @@ mod tests {
             // Whole numbers: exact in any order.
             let values: Vec<f32> = values.into_iter().map(f32::from).collect();
             let mut square = vec![1.0; n_rows * n_rows];
-            panels(&values, n_rows, n_terms).add_outer_products(&signs, &mut square);
+            let rows = Features::new(&values, n_terms).unwrap();
+            Panels::of_rows(rows, 0..n_rows).add_outer_products(&signs, &mut square);
             for i in 0..n_rows {
                 for j in 0..n_rows {
                     let at = |row: usize, t: usize| f64::from(values[row * n_terms + t]);
