@@ -17,7 +17,7 @@
 //!
 //! All machines go through the stages together, so that `X` is read once for all of
 //! them, and a machine that is done leaves the round. A machine's numbers do not
-//! depend on the others.
+//! depend on the others, except that they decide together when Gram matrices pay.
 //!
 //! Every number is computed from the same operands in the same order as in LIBLINEAR,
 //! so that from `w = 0` and without Gram matrices the weights have its bits. Anything
