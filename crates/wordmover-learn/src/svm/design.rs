@@ -60,21 +60,22 @@ impl Design {
         let scaling = standardize.then(|| column_scaling(features));
         let n_features = features.n_columns();
         let n_columns = n_features + usize::from(bias.is_some());
-        let mut values = Vec::with_capacity(n_rows * n_columns);
-        for &row in &order {
-            let row = features.row(row);
-            match &scaling {
-                None => values.extend_from_slice(row),
-                Some(scaling) => {
-                    let each = scaling.iter().zip(row);
-                    values.extend(each.map(|(scaling, &x)| scaling.apply(x)));
+        let (rows, columns) = if scaling.is_none() && bias.is_none() {
+            pack(features, &order)
+        } else {
+            let mut values = Vec::with_capacity(n_rows * n_columns);
+            for row in 0..n_rows {
+                match &scaling {
+                    None => values.extend_from_slice(features.row(row)),
+                    Some(scaling) => {
+                        let each = scaling.iter().zip(features.row(row));
+                        values.extend(each.map(|(scaling, &x)| scaling.apply(x)));
+                    }
                 }
+                values.extend(bias.map(|bias| bias as f32));
             }
-            values.extend(bias.map(|bias| bias as f32));
-        }
-        let matrix = Features::new(&values, n_columns)?;
-        let rows = Panels::of_rows(matrix, 0..n_rows);
-        let columns = Panels::of_columns(matrix);
+            pack(Features::new(&values, n_columns)?, &order)
+        };
         Ok(Design {
             rows,
             columns,
@@ -128,6 +129,12 @@ impl ColumnScaling {
     fn apply(self, value: f32) -> f32 {
         ((f64::from(value) - self.mean) * self.factor) as f32
     }
+}
+
+/// Both layouts of the rows in this order.
+fn pack(matrix: Features, order: &[usize]) -> (Panels, Panels) {
+    let rows = Panels::of_rows(matrix, order);
+    (rows, Panels::of_columns(matrix, order))
 }
 
 fn in_order_of_appearance(labels: &[usize]) -> (Vec<usize>, Vec<usize>) {

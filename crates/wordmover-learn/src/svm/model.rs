@@ -194,8 +194,8 @@ impl LinearSvm {
         features.check_finite()?;
         let mut values = Vec::with_capacity(features.n_rows() * self.n_machines());
         for start in (0..features.n_rows()).step_by(BLOCK) {
-            let rows = start..features.n_rows().min(start + BLOCK);
-            let panels = Panels::of_rows(features, rows.clone());
+            let rows: Vec<usize> = (start..features.n_rows()).take(BLOCK).collect();
+            let panels = Panels::of_rows(features, &rows);
             values.extend(self.values_of(&panels, rows.len()));
         }
         Ok(values)

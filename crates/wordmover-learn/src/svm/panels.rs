@@ -60,10 +60,10 @@ impl Panels {
         }
     }
 
-    /// Some rows of a matrix.
-    pub fn of_rows(matrix: Features, rows: Range<usize>) -> Self {
+    /// Some rows of a matrix, in the order given.
+    pub fn of_rows(matrix: Features, rows: &[usize]) -> Self {
         Panels::new(rows.len(), matrix.n_columns(), |p, panel| {
-            for (l, row) in rows.clone().skip(p * LANES).take(LANES).enumerate() {
+            for (l, &row) in rows.iter().skip(p * LANES).take(LANES).enumerate() {
                 for (lanes, &x) in panel.chunks_exact_mut(LANES).zip(matrix.row(row)) {
                     lanes[l] = x;
                 }
@@ -71,15 +71,26 @@ impl Panels {
         })
     }
 
-    /// The columns of a matrix: its transpose.
-    pub fn of_columns(matrix: Features) -> Self {
-        Panels::new(matrix.n_columns(), matrix.n_rows(), |p, panel| {
-            for (row, lanes) in panel.chunks_exact_mut(LANES).enumerate() {
-                let row = &matrix.row(row)[p * LANES..];
-                let n = row.len().min(LANES);
-                lanes[..n].copy_from_slice(&row[..n]);
+    /// The transpose of that.
+    pub fn of_columns(matrix: Features, rows: &[usize]) -> Self {
+        let (n_columns, n_terms) = (matrix.n_columns(), rows.len());
+        let mut values = vec![0.0; n_columns.div_ceil(LANES) * n_terms * LANES];
+        // Several panels a time: a few numbers of each row would waste its cache lines.
+        let tasks = values.par_chunks_mut(PANELS_A_TASK * n_terms.max(1) * LANES);
+        tasks.enumerate().for_each(|(task, values)| {
+            for (t, &row) in rows.iter().enumerate() {
+                let row = &matrix.row(row)[task * PANELS_A_TASK * LANES..];
+                let panels = values.chunks_exact_mut(n_terms * LANES);
+                for (panel, x) in panels.zip(row.chunks(LANES)) {
+                    panel[t * LANES..][..x.len()].copy_from_slice(x);
+                }
             }
-        })
+        });
+        Panels {
+            n_rows: n_columns,
+            n_terms,
+            values,
+        }
     }
 
     fn panel(&self, p: usize) -> &[f32] {
@@ -333,7 +344,7 @@ mod tests {
                 })
         ) {
             let rows = Features::new(&values, n_terms).unwrap();
-            let matrix = Panels::of_rows(rows, 0..n_rows);
+            let matrix = Panels::of_rows(rows, &(0..n_rows).collect::<Vec<_>>());
             let mut products = vec![f64::NAN; n_rows * n_vectors];
             let mut squares = products.clone();
             let pairs = || right.chunks_exact(n_terms);
@@ -378,14 +389,14 @@ mod tests {
 
         #[test]
         fn columns_are_the_rows_of_the_transpose(
-            (n, m, values) in (1..20usize, 1..20usize).prop_flat_map(|(n, m)| {
+            (n, m, values) in (1..20usize, 1..300usize).prop_flat_map(|(n, m)| {
                 (Just(n), Just(m), prop::collection::vec(-1.0..1.0f32, n * m))
             })
         ) {
-            let transpose: Vec<f32> =
-                (0..n * m).map(|i| values[i % n * m + i / n]).collect();
-            let columns = Panels::of_columns(Features::new(&values, m).unwrap());
-            let rows = Panels::of_rows(Features::new(&transpose, n).unwrap(), 0..m);
+            let transpose: Vec<f32> = (0..n * m).map(|i| values[i % n * m + i / n]).collect();
+            let all = |n: usize| (0..n).collect::<Vec<_>>();
+            let columns = Panels::of_columns(Features::new(&values, m).unwrap(), &all(n));
+            let rows = Panels::of_rows(Features::new(&transpose, n).unwrap(), &all(m));
             prop_assert_eq!(columns.values, rows.values);
         }
 
@@ -401,7 +412,7 @@ mod tests {
             let values: Vec<f32> = values.into_iter().map(f32::from).collect();
             let mut square = vec![1.0; n_rows * n_rows];
             let rows = Features::new(&values, n_terms).unwrap();
-            Panels::of_rows(rows, 0..n_rows).add_outer_products(&signs, &mut square);
+            Panels::of_rows(rows, &(0..n_rows).collect::<Vec<_>>()).add_outer_products(&signs, &mut square);
             for i in 0..n_rows {
                 for j in 0..n_rows {
                     let at = |row: usize, t: usize| f64::from(values[row * n_terms + t]);
