@@ -18,12 +18,12 @@ ONE_THREAD = {
 }
 
 
-def build():
-    """Builds the example `time_solver` in release mode and returns its path."""
-    command = ["cargo", "build", "--release", "--package", "wordmover", "--example", "time_solver"]
+def build(example="time_solver"):
+    """Builds an example of the library in release mode and returns its path."""
+    command = ["cargo", "build", "--release", "--package", "wordmover", "--example", example]
     if not shutil.which("cargo"):
         sys.exit("error: cargo is not on the path")
-    print("building time_solver", file=sys.stderr)
+    print(f"building {example}", file=sys.stderr)
     messages = subprocess.run(
         [*command, "--message-format=json-render-diagnostics"],
         cwd=ROOT, check=False, stdout=subprocess.PIPE, text=True,
@@ -32,9 +32,9 @@ def build():
         sys.exit("error: the build failed")
     for line in messages.stdout.splitlines():
         message = json.loads(line)
-        if message.get("executable") and message["target"]["name"] == "time_solver":
+        if message.get("executable") and message["target"]["name"] == example:
             return message["executable"]
-    sys.exit("error: cargo did not say where it put time_solver")
+    sys.exit(f"error: cargo did not say where it put {example}")
 
 
 def peers_python():
