@@ -122,3 +122,70 @@ fn write_all(
         spent,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::{self, Write};
+
+    use super::super::{Destination, Ids};
+    use super::*;
+
+    #[test]
+    fn rows_come_in_order_and_the_file_at_the_end() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("docs.csv");
+        let destination = Destination::new(Some(&path), false).unwrap();
+        let mut writer = BackgroundWriter::new(destination.create(1, Ids::Given).unwrap());
+        for i in 0..100 {
+            let ids = Some(vec![format!("a{i}"), format!("b{i}")]);
+            writer.write_rows(ids, vec![i as f32, -1.0]).unwrap();
+        }
+        assert!(!path.exists());
+        assert_eq!(writer.finish().unwrap().0, 200);
+        let text = std::fs::read_to_string(&path).unwrap();
+        let expected = (0..100).map(|i| format!("a{i},{i}.0\nb{i},-1.0\n"));
+        assert_eq!(text, format!("id,f0\n{}", expected.collect::<String>()));
+    }
+
+    #[test]
+    fn dropped_it_leaves_nothing() {
+        let directory = tempfile::tempdir().unwrap();
+        let destination = Destination::new(Some(&directory.path().join("docs.npy")), false);
+        let writer = destination.unwrap().create(1, Ids::RowNumbers).unwrap();
+        let mut writer = BackgroundWriter::new(writer);
+        writer.write_rows(None, vec![0.5; 100_000]).unwrap();
+        drop(writer);
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_failure_is_told_with_later_rows_or_at_the_end() {
+        struct Closed;
+        impl Write for Closed {
+            fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+                Err(io::ErrorKind::BrokenPipe.into())
+            }
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let closed = || {
+            let ids = Ids::RowNumbers;
+            let writer = EmbeddingWriter::to_stream(Box::new(Closed), "standard output", 1, ids);
+            BackgroundWriter::new(writer.unwrap())
+        };
+        let mut writer = closed();
+        writer.write_rows(None, vec![0.5]).unwrap();
+        let error = writer.write_rows(None, vec![0.5]).unwrap_err();
+        assert_eq!(
+            format!("{error:#}"),
+            "cannot write standard output: broken pipe"
+        );
+        assert!(writer.has_failed());
+
+        let mut writer = closed();
+        writer.write_rows(None, vec![0.5]).unwrap();
+        let error = writer.finish().unwrap_err();
+        assert!(crate::output::is_closed_pipe(&error));
+    }
+}

@@ -23,6 +23,10 @@ use super::transform::{self, Precision, Transform};
 /// Word Mover's Kernel. The embedding of a document depends on the document and the
 /// model alone: not on the documents beside it, the batch size or the threads.
 ///
+/// Features are single-precision numbers, and so are the ground costs they are made from;
+/// they agree with [`distances`](WordMoversEmbedding::distances), which are in double
+/// precision throughout, to the last bit or the one before.
+///
 /// A document without a known word is infinitely far from everything, so its
 /// features are all 0.
 ///
@@ -135,7 +139,7 @@ impl WordMoversEmbedding {
     }
 
     /// The exact distances from every document to every random document, row by
-    /// row: what the features are made of. Infinity for documents without words.
+    /// row, in double precision: what the features are made of. Infinity for documents without words.
     ///
     /// # Errors
     ///

@@ -88,6 +88,8 @@ impl Transform<'_> {
         let blocks = documents
             .chunks(BLOCK)
             .zip(out.chunks_mut(BLOCK * n_features));
+        // One table for all tiles: fresh memory would take as long to map as to fill.
+        let mut table = Vec::new();
         for (documents, out) in blocks {
             let mut clock = Instant::now();
             let mut lap = || {
@@ -96,7 +98,7 @@ impl Transform<'_> {
             };
             let block = Block::new(self, documents)?;
             for tile in tiles(self.random_documents) {
-                let costs = block.costs(self.random_documents, tile);
+                let costs = block.costs(self.random_documents, tile, &mut table);
                 let ground_costs = lap();
                 out.par_chunks_mut(n_features)
                     .zip(&block.documents)
@@ -193,28 +195,33 @@ impl<'d> Block<'d> {
     }
 
     /// Ground costs from the block's words to the words of a tile.
-    fn costs(&self, random_documents: &RandomDocuments, tile: Range<usize>) -> TileCosts {
+    fn costs<'t>(
+        &self,
+        random_documents: &RandomDocuments,
+        tile: Range<usize>,
+        costs: &'t mut Vec<f64>,
+    ) -> TileCosts<'t> {
         let random_words = random_documents.words_of_range(tile.clone());
-        let (width, costs) = match &self.words {
+        let width = match &self.words {
             Words::Direct(vectors) => {
                 let columns = Columns::new(random_words, self.dim);
                 let width = columns.width();
-                let mut costs = vec![0.0; vectors.len() / self.dim * width];
+                costs.resize(vectors.len() / self.dim * width, 0.0);
                 costs
                     .par_chunks_mut(WORDS_PER_TASK * width)
                     .zip(vectors.par_chunks(WORDS_PER_TASK * self.dim))
                     .for_each(|(costs, vectors)| direct::costs(vectors, &columns, costs));
-                (width, costs)
+                width
             }
             Words::Packed(rows) => {
                 let columns = PackedColumns::new(random_words, self.dim);
                 let width = columns.width();
-                let mut costs = vec![0.0; rows.n_padded() * width];
+                costs.resize(rows.n_padded() * width, 0.0);
                 costs
                     .par_chunks_mut(GROUPS_PER_TASK * product::ROWS * width)
                     .zip(rows.parts(GROUPS_PER_TASK))
                     .for_each(|(costs, rows)| product::costs(rows, &columns, costs));
-                (width, costs)
+                width
             }
         };
         let mut start = 0;
@@ -233,12 +240,12 @@ impl<'d> Block<'d> {
 }
 
 /// Ground costs from a block's words (rows) to the words of some random documents.
-struct TileCosts {
+struct TileCosts<'t> {
     documents: Range<usize>,
     /// Columns of each random document.
     sinks: Vec<Range<usize>>,
     width: usize,
-    costs: Vec<f64>,
+    costs: &'t [f64],
 }
 
 /// What one thread reuses from problem to problem.
@@ -249,7 +256,7 @@ struct Scratch {
     demand: Vec<f64>,
 }
 
-impl TileCosts {
+impl TileCosts<'_> {
     /// One document's features for the random documents of the tile.
     fn solve<T: Copy>(
         &self,
