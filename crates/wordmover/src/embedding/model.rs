@@ -23,9 +23,9 @@ use super::transform::{self, Precision, Transform};
 /// Word Mover's Kernel. The embedding of a document depends on the document and the
 /// model alone: not on the documents beside it, the batch size or the threads.
 ///
-/// Features are single-precision numbers, and so are the ground costs they are made from;
-/// they agree with [`distances`](WordMoversEmbedding::distances), which are in double
-/// precision throughout, to the last bit or the one before.
+/// Features are single-precision numbers, and so are the ground costs they are made from:
+/// the distances behind them are good to 2e-7 of their value or better. Those of
+/// [`distances`](WordMoversEmbedding::distances) are in double precision throughout.
 ///
 /// A document without a known word is infinitely far from everything, so its
 /// features are all 0.
