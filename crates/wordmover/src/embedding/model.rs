@@ -13,7 +13,8 @@ use crate::vectors::WordVectors;
 
 use super::fit::Fitter;
 use super::params::EmbeddingParams;
-use super::transform;
+use super::statistics::EmbeddingStatistics;
+use super::transform::{self, Precision, Transform};
 
 /// A fitted Word Mover's Embedding.
 ///
@@ -21,6 +22,10 @@ use super::transform;
 /// the random documents `omega_j`; inner products of two embeddings estimate the
 /// Word Mover's Kernel. The embedding of a document depends on the document and the
 /// model alone: not on the documents beside it, the batch size or the threads.
+///
+/// Features are single-precision numbers, and so are the ground costs they are made from:
+/// the distances behind them are good to 2e-7 of their value or better. Those of
+/// [`distances`](WordMoversEmbedding::distances) are in double precision throughout.
 ///
 /// A document without a known word is infinitely far from everything, so its
 /// features are all 0.
@@ -104,8 +109,8 @@ impl WordMoversEmbedding {
     }
 
     /// Embeds documents into a buffer of the caller's, row by row. Now and then
-    /// `progress` hears how many distances were computed since the last time, out
-    /// of `documents.len() * n_features()`, and may break off.
+    /// `progress` hears what was done since the last time, out of
+    /// `documents.len() * n_features()` distances, and may break off.
     ///
     /// # Errors
     ///
@@ -118,19 +123,23 @@ impl WordMoversEmbedding {
         &self,
         documents: &[Document],
         out: &mut [f32],
-        progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
+        progress: &mut dyn FnMut(&EmbeddingStatistics) -> ControlFlow<()>,
     ) -> Result<()> {
         let scale = 1.0 / (self.n_features() as f64).sqrt();
         let feature = |distance: f64| match self.gamma {
             Some(gamma) => (libm::exp(-gamma * distance) * scale) as f32,
             None => distance as f32,
         };
-        let (space, random) = (&self.space, &self.random_documents);
-        transform::map_distances(space, random, documents, out, 0.0, feature, progress)
+        let transform = Transform {
+            space: &self.space,
+            random_documents: &self.random_documents,
+            precision: Precision::Single,
+        };
+        transform.map_distances(documents, out, 0.0, feature, progress)
     }
 
     /// The exact distances from every document to every random document, row by
-    /// row: what the features are made of. Infinity for documents without words.
+    /// row, in double precision: what the features are made of. Infinity for documents without words.
     ///
     /// # Errors
     ///
