@@ -275,7 +275,9 @@ impl SearchArguments {
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;
-    use wordmover::{EmbeddingParams, Gamma, Normalization, RandomWords, Weighting};
+    use wordmover::{
+        Components, EmbeddingParams, Finish, Gamma, Normalization, RandomWords, Weighting,
+    };
 
     use super::*;
 
@@ -311,6 +313,8 @@ mod tests {
             assert_eq!(said, default, "{option}");
         }
         assert_eq!(params.gamma, Gamma::Auto);
+        assert_eq!(params.finish, Finish::Standardize);
+        assert_eq!(params.components, Components::Flatten(10));
         assert_eq!(params.bag.weighting, Weighting::Nbow);
         assert_eq!(params.random_words, RandomWords::Uniform);
         assert_eq!(params.normalization, Normalization::Unit);

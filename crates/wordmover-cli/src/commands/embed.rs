@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Result, ensure};
 use indicatif::ProgressBar;
-use wordmover::{Document, Fitter, ModelFile, WordMoversEmbedding};
+use wordmover::{Document, ModelFile, WordMoversEmbedding};
 
 use super::corpus::{Counted, next_batch};
 use super::fit::{self, read_corpus};
@@ -117,7 +117,7 @@ impl Run<'_> {
         let (arguments, quiet) = (self.arguments, self.arguments.writing.quiet);
         let params = arguments.params.params()?;
         let vectors = self.stages.time("opening", || arguments.vectors.open())?;
-        let fitter = Fitter::new(params.clone(), vectors.clone());
+        let fitter = arguments.params.fitter(&params, &vectors)?;
         let (fitter, spool) = read_corpus(
             documents,
             fitter,

@@ -8,6 +8,8 @@ use crate::random_documents::RandomWords;
 use crate::space::Normalization;
 use crate::text::Tokenizer;
 
+use super::finish::{Components, Finish};
+
 /// The scale of the features, `gamma` in the paper.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -53,6 +55,10 @@ pub struct EmbeddingParams {
     pub tokenizer: Tokenizer,
     /// How words become weights. Default: NBOW, at most 500 distinct words.
     pub bag: BagRules,
+    /// What is done to the features at last. Default [`Finish::Standardize`].
+    pub finish: Finish,
+    /// What is done to their first principal components. Default: ten are flattened.
+    pub components: Components,
 }
 
 impl Default for EmbeddingParams {
@@ -66,6 +72,8 @@ impl Default for EmbeddingParams {
             seed: 0,
             tokenizer: Tokenizer::default(),
             bag: BagRules::default(),
+            finish: Finish::default(),
+            components: Components::default(),
         }
     }
 }
@@ -127,6 +135,26 @@ impl EmbeddingParams {
         self
     }
 
+    /// Sets what is done to the features at last.
+    #[must_use]
+    pub fn finish(mut self, finish: Finish) -> Self {
+        self.finish = finish;
+        self
+    }
+
+    /// Sets what is done to the first principal components of the finished features.
+    #[must_use]
+    pub fn components(mut self, components: Components) -> Self {
+        self.components = components;
+        self
+    }
+
+    /// The features as the paper has them: nothing is done to them at last.
+    #[must_use]
+    pub fn raw(self) -> Self {
+        self.finish(Finish::Raw).components(Components::Keep)
+    }
+
     /// Checks every parameter.
     ///
     /// # Errors
@@ -146,6 +174,7 @@ impl EmbeddingParams {
             1 << 24,
             "between 1 and 16777216",
         )?;
+        within("components", self.components.count(), 0, 64, "at most 64")?;
         if let Gamma::Value(gamma) = self.gamma
             && !(gamma.is_finite() && gamma > 0.0)
         {

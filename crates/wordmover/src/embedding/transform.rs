@@ -47,14 +47,14 @@ pub(super) fn distances(
         documents,
         &mut out,
         f64::INFINITY,
-        |d| d,
+        |_, d| d,
         never,
     )?;
     Ok(out)
 }
 
-/// Like [`distances`], but writes `feature(distance)`, and `empty` for documents
-/// without words. `progress` hears of the distances done since it was last called
+/// Like [`distances`], but writes `feature(j, distance)` for random document `j`, and
+/// `empty` for documents without words. `progress` hears of the distances done since it was last called
 /// and may break off.
 pub(super) fn map_distances<T: Copy + Send + Sync>(
     space: &WordSpace,
@@ -62,7 +62,7 @@ pub(super) fn map_distances<T: Copy + Send + Sync>(
     documents: &[Document],
     out: &mut [T],
     empty: T,
-    feature: impl Fn(f64) -> T + Sync,
+    feature: impl Fn(usize, f64) -> T + Sync,
     progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
 ) -> Result<()> {
     let n_features = random_documents.len();
@@ -197,7 +197,7 @@ impl TileCosts {
         document: &Row,
         features: &mut [T],
         empty: T,
-        feature: impl Fn(f64) -> T,
+        feature: impl Fn(usize, f64) -> T,
         scratch: &mut Scratch,
     ) -> Result<()> {
         let features = &mut features[self.documents.clone()];
@@ -205,13 +205,17 @@ impl TileCosts {
             features.fill(empty);
             return Ok(());
         }
-        for (out, sinks) in features.iter_mut().zip(&self.sinks) {
+        for ((out, sinks), j) in features
+            .iter_mut()
+            .zip(&self.sinks)
+            .zip(self.documents.clone())
+        {
             self.gather(&document.words, sinks, &mut scratch.costs);
             scratch.demand.clear();
             scratch.demand.resize(sinks.len(), 1.0 / sinks.len() as f64);
             let (costs, demand) = (&scratch.costs, &scratch.demand);
             let distance = scratch.workspace.solve(costs, document.weights, demand)?;
-            *out = feature(distance);
+            *out = feature(j, distance);
         }
         Ok(())
     }
