@@ -12,7 +12,7 @@
 //! | bag, corpus of bags | nearest neighbours | [`WmdIndex`] |
 //! | bag, random documents | embedding | [`WordMoversEmbedding`] |
 //! | counted words | averaged vectors | [`AveragedVectors`] |
-//! | two embeddings | similarity | [`cosine`] |
+//! | two embeddings, pairs of texts | similarity | [`cosine`], [`Similarity`] |
 //! | model | file | [`mod@format`] |
 //!
 //! Most users need [`WordVectors`], [`EmbeddingParams`] and [`WordMoversEmbedding`]:
@@ -67,7 +67,7 @@ pub use error::{Error, Result};
 pub use format::ModelFile;
 pub use neighbors::{Neighbor, SearchStatistics, WmdIndex};
 pub use random_documents::{RandomDocuments, RandomWords};
-pub use similarity::{cosine, pearson, spearman};
+pub use similarity::{FARTHEST, Similarity, cosine, pearson, spearman};
 pub use space::{Normalization, WordSpace};
 pub use vectors::{Precision, WordVectors};
 

@@ -2,9 +2,10 @@
 //!
 //! Only the first few are ever wanted, so nothing is decomposed whole: the matrix of
 //! inner products of the rows, or of the columns if those are fewer, is multiplied
-//! with a block of vectors, which is made orthonormal, and again, until the vectors
-//! stay (orthogonal iteration). The block holds [`GUARD`] vectors more than asked for,
-//! and so converges as fast as the eigenvalues fall over all of them. Every number is
+//! with a block of vectors, turned within the space of that block to its eigenvectors
+//! there, and again, until the vectors stay (orthogonal iteration with Rayleigh and
+//! Ritz's projection). The block holds [`GUARD`] vectors more than asked for, and so
+//! converges as fast as the eigenvalues fall over all of them. Every number is
 //! one sum in one order: the same bits on any number of threads.
 
 use rayon::prelude::*;
@@ -104,13 +105,31 @@ fn eigenvectors(matrix: &[f64], side: usize, k: usize) -> (Vec<f64>, Vec<f64>) {
                     *x = dot(row, vector);
                 }
             });
-        values = orthonormalize(&mut next, side);
+        let projected = block.chunks_exact(side).flat_map(|vector| {
+            let images = next.chunks_exact(side);
+            images.map(|image| dot(vector, image)).collect::<Vec<_>>()
+        });
+        let turn;
+        (values, turn) = jacobi(projected.collect(), width);
+        let mut turned = vec![0.0; next.len()];
+        for (out, weights) in turned.chunks_exact_mut(side).zip(turn.chunks_exact(width)) {
+            for (image, weight) in next.chunks_exact(side).zip(weights) {
+                out.iter_mut()
+                    .zip(image)
+                    .for_each(|(x, y)| *x += weight * y);
+            }
+        }
+        next = turned;
+        orthonormalize(&mut next, side);
         let moved = next[..k * side]
-            .iter()
-            .zip(&block)
-            .fold(0.0, |most: f64, (now, before)| {
-                most.max((now - before).abs())
-            });
+            .chunks_exact(side)
+            .zip(block.chunks_exact(side))
+            .map(|(now, before)| {
+                let sign = dot(now, before).signum();
+                let moves = now.iter().zip(before).map(|(x, y)| (x - sign * y).abs());
+                moves.fold(0.0, f64::max)
+            })
+            .fold(0.0, f64::max);
         block = next;
         if moved <= SETTLED {
             break;
@@ -119,6 +138,57 @@ fn eigenvectors(matrix: &[f64], side: usize, k: usize) -> (Vec<f64>, Vec<f64>) {
     block.truncate(k * side);
     values.truncate(k);
     (block, values)
+}
+
+/// Eigenvalues of a small symmetric matrix, the greatest first, and the eigenvectors
+/// one after the other, by Jacobi's rotations.
+fn jacobi(mut matrix: Vec<f64>, side: usize) -> (Vec<f64>, Vec<f64>) {
+    let mut vectors = vec![0.0; side * side];
+    vectors.iter_mut().step_by(side + 1).for_each(|x| *x = 1.0);
+    let scale = matrix.iter().map(|x| x * x).sum::<f64>();
+    for _ in 0..50 {
+        let mut off_diagonal = 0.0;
+        for p in 0..side {
+            for q in p + 1..side {
+                let (app, aqq, apq) = (
+                    matrix[p * side + p],
+                    matrix[q * side + q],
+                    matrix[p * side + q],
+                );
+                off_diagonal += apq * apq;
+                if apq == 0.0 {
+                    continue;
+                }
+                let theta = (aqq - app) / (2.0 * apq);
+                let tangent = theta.signum() / (theta.abs() + (theta * theta + 1.0).sqrt());
+                let cosine = 1.0 / (tangent * tangent + 1.0).sqrt();
+                let sine = tangent * cosine;
+                for k in 0..side {
+                    let (x, y) = (matrix[k * side + p], matrix[k * side + q]);
+                    matrix[k * side + p] = cosine * x - sine * y;
+                    matrix[k * side + q] = sine * x + cosine * y;
+                }
+                for k in 0..side {
+                    let (x, y) = (matrix[p * side + k], matrix[q * side + k]);
+                    matrix[p * side + k] = cosine * x - sine * y;
+                    matrix[q * side + k] = sine * x + cosine * y;
+                    let (x, y) = (vectors[p * side + k], vectors[q * side + k]);
+                    vectors[p * side + k] = cosine * x - sine * y;
+                    vectors[q * side + k] = sine * x + cosine * y;
+                }
+            }
+        }
+        if off_diagonal <= 1e-30 * scale {
+            break;
+        }
+    }
+    let mut order: Vec<usize> = (0..side).collect();
+    order.sort_by(|&a, &b| matrix[b * side + b].total_cmp(&matrix[a * side + a]));
+    let values = order.iter().map(|&i| matrix[i * side + i].max(0.0));
+    let sorted = order
+        .iter()
+        .flat_map(|&i| vectors[i * side..][..side].to_vec());
+    (values.collect(), sorted.collect())
 }
 
 /// Inner products of all rows with each other.
@@ -241,7 +311,7 @@ mod tests {
     #[test]
     fn few_rows_have_the_components_of_many_columns() {
         // The same three rows, and four times over: then there are more rows than columns.
-        let three: Vec<f64> = (0..15).map(|i| f64::from(i * i % 7) - 2.5).collect();
+        let three: Vec<f64> = (0..15).map(|i| f64::from(i * i % 11) - 2.5).collect();
         let twelve = three.repeat(4);
         let (few, many) = (components(&three, 5, 3), components(&twelve, 5, 3));
         assert_eq!(few.strengths.len(), 3);

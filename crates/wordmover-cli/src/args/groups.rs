@@ -94,7 +94,11 @@ pub struct TextArguments {
 impl TextArguments {
     /// The tokenizer these options and the defaults describe.
     pub fn tokenizer(&self) -> Result<Tokenizer> {
-        let mut tokenizer = Tokenizer::default();
+        self.tokenizer_over(Tokenizer::default())
+    }
+
+    /// The tokenizer these options describe, and otherwise this one.
+    pub fn tokenizer_over(&self, mut tokenizer: Tokenizer) -> Result<Tokenizer> {
         match &self.stop_words {
             None => {}
             Some(StopWordList::Smart) => tokenizer.stop_words = StopWords::Smart,
@@ -171,7 +175,12 @@ pub struct ParamArguments {
 impl ParamArguments {
     /// The parameters these options and the defaults describe.
     pub fn params(&self) -> Result<CheckedParams> {
-        let mut params = EmbeddingParams::default().tokenizer(self.text.tokenizer()?);
+        self.params_over(EmbeddingParams::default())
+    }
+
+    /// The parameters these options describe, and otherwise these.
+    pub fn params_over(&self, mut params: EmbeddingParams) -> Result<CheckedParams> {
+        params.tokenizer = self.text.tokenizer_over(params.tokenizer)?;
         set(&mut params.n_features, self.features);
         set(&mut params.d_max, self.d_max);
         set(&mut params.gamma, self.gamma.map(|gamma| gamma.0));

@@ -12,7 +12,7 @@ pub use groups::{
     InputArguments, ParamArguments, TextArguments, VectorArguments, WritingArguments,
 };
 use values::at_least_one;
-pub use values::{DistanceNormalization, OnEmpty, WeightsOption};
+pub use values::{DistanceNormalization, FrequencySource, MethodOption, OnEmpty, WeightsOption};
 
 /// Exact Word Mover's Embeddings of documents.
 #[derive(Debug, Parser)]
@@ -43,6 +43,8 @@ pub enum Command {
     Distance(DistanceArguments),
     /// Find the documents nearest to a text under the Word Mover's Distance, exactly
     Search(SearchArguments),
+    /// How similar two texts are, or the texts of many pairs
+    Similarity(SimilarityArguments),
     /// Look at word vectors, or convert them to the form that opens at once
     #[command(subcommand)]
     Vectors(VectorsCommand),
@@ -196,6 +198,39 @@ pub struct SearchArguments {
     #[command(flatten)]
     pub text: TextArguments,
     /// No progress bar and no summary
+    #[arg(short, long, help_heading = "Running")]
+    pub quiet: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    wordmover similarity \"A cat sat on the mat\" \"A dog lay on the rug\"\n  \
+    wordmover similarity pairs.tsv --method sif --json\n\n\
+    One argument is a file of pairs, two are texts. A text without a known word has\n\
+    similarity 0 to everything (-2 with wmd). With pairs, the texts of the file are the\n\
+    corpus that is fitted on; two texts alone are compared against background documents.")]
+pub struct SimilarityArguments {
+    /// A .tsv or .csv file, also .gz, of pairs: two texts a row, or a person's score and
+    /// two texts; or else two texts
+    #[arg(value_names = ["PAIRS|TEXT", "TEXT"], num_args = 1..=2, required = true)]
+    pub inputs: Vec<String>,
+    /// How to measure similarity
+    #[arg(long, value_enum, default_value_t = MethodOption::Wme, value_name = "METHOD")]
+    pub method: MethodOption,
+    /// The first row of the file is a header
+    #[arg(long)]
+    pub header: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Embed with this model instead of fitting one; for the methods wme and kernel
+    #[arg(long, value_name = "FILE")]
+    pub model: Option<PathBuf>,
+    #[command(flatten)]
+    pub vectors: VectorArguments,
+    #[command(flatten)]
+    pub params: ParamArguments,
+    /// No summary
     #[arg(short, long, help_heading = "Running")]
     pub quiet: bool,
 }

@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 use clap::ValueEnum;
 use wordmover::{
-    Components, Finish, Gamma, Normalization, RandomWords, Weighting, WordProbabilities,
-    WordVectors,
+    Components, Finish, Gamma, Normalization, RandomWords, Similarity, Weighting,
+    WordProbabilities, WordVectors,
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -146,6 +146,35 @@ impl FinishOption {
             FinishOption::Raw => Finish::Raw,
             FinishOption::Center => Finish::Center,
             FinishOption::Standardize => Finish::Standardize,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum MethodOption {
+    /// Cosine of Word Mover's Embeddings
+    Wme,
+    /// Word Mover's Kernel, estimated
+    Kernel,
+    /// Negative Word Mover's Distance
+    Wmd,
+    /// Cosine of averaged word vectors
+    Average,
+    /// Cosine of averages weighted by inverse document frequency
+    Tfidf,
+    /// Cosine of averages weighted by smooth inverse frequency, first component removed
+    Sif,
+}
+
+impl MethodOption {
+    pub fn similarity(self) -> Similarity {
+        match self {
+            MethodOption::Wme => Similarity::Wme,
+            MethodOption::Kernel => Similarity::Kernel,
+            MethodOption::Wmd => Similarity::Wmd,
+            MethodOption::Average => Similarity::Average,
+            MethodOption::Tfidf => Similarity::Tfidf,
+            MethodOption::Sif => Similarity::Sif,
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::document::{BagRules, Weighting};
 use crate::error::{Error, Result};
 use crate::random_documents::RandomWords;
 use crate::space::Normalization;
-use crate::text::Tokenizer;
+use crate::text::{StopWords, Tokenizer};
 
 use super::finish::{Components, Finish};
 
@@ -79,6 +79,20 @@ impl Default for EmbeddingParams {
 }
 
 impl EmbeddingParams {
+    /// What was found best for the similarity of sentences: SIF weights, for which no
+    /// stop word needs to be dropped, and 1024 features (`docs/similarity-study.md`).
+    #[must_use]
+    pub fn for_similarity() -> Self {
+        let tokenizer = Tokenizer {
+            stop_words: StopWords::None,
+            ..Tokenizer::default()
+        };
+        Self::default()
+            .n_features(1024)
+            .weighting(Weighting::Sif)
+            .tokenizer(tokenizer)
+    }
+
     /// Sets the number of features (`R`).
     #[must_use]
     pub fn n_features(mut self, n_features: usize) -> Self {

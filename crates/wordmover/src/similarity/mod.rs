@@ -1,4 +1,8 @@
-//! How similar two embeddings are, and how well such scores agree with people's.
+//! How similar two texts are, and how well such scores agree with people's.
+
+mod pairs;
+
+pub use pairs::{FARTHEST, Similarity};
 
 /// The cosine of two embeddings, between -1 and 1; 0 if one of them is all zeros, as
 /// that of a text without a known word is: it is like nothing.
