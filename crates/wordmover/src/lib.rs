@@ -9,7 +9,7 @@
 //! | words | weighted bag | [`document`] |
 //! | bag | points in space | [`vectors`], [`WordSpace`] |
 //! | two bags | distance and transport plan | [`wmd`], [`transport`] |
-//! | bag, corpus of bags | nearest neighbours | [`WmdIndex`] |
+//! | bag, corpus of bags | nearest neighbours | [`WmdIndex`], [`EmbeddingIndex`] |
 //! | bag, random documents | embedding | [`WordMoversEmbedding`] |
 //! | counted words | averaged vectors | [`AveragedVectors`] |
 //! | two embeddings, pairs of texts | similarity | [`cosine`], [`Similarity`] |
@@ -65,7 +65,7 @@ pub use embedding::{
 };
 pub use error::{Error, Result};
 pub use format::ModelFile;
-pub use neighbors::{Neighbor, SearchStatistics, WmdIndex};
+pub use neighbors::{EmbeddingIndex, Neighbor, SearchStatistics, WmdIndex};
 pub use random_documents::{RandomDocuments, RandomWords};
 pub use similarity::{FARTHEST, Similarity, cosine, pearson, spearman};
 pub use space::{Normalization, WordSpace};
