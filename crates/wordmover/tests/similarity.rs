@@ -53,9 +53,12 @@ fn every_pair_has_a_defined_score() {
             _ => assert_eq!((most, found[3]), (1.0, 1.0), "{similarity:?}"),
         }
         assert!(found.iter().all(|score| score.is_finite()));
-        // Values of the kernel, like raw cosines, hardly differ: no order is promised.
+        // Values of the kernel, like raw cosines, hardly differ: no order is promised. Nor
+        // by SIF for single words, whose component here is much like one of them.
         if similarity != Similarity::Kernel {
             assert!(found[1] > found[2], "{similarity:?}: {found:?}");
+        }
+        if ![Similarity::Kernel, Similarity::Sif].contains(&similarity) {
             assert!(found[4] > found[5], "{similarity:?}: {found:?}");
         }
         for undefined in &found[6..] {

@@ -12,7 +12,9 @@ pub use groups::{
     InputArguments, ParamArguments, TextArguments, VectorArguments, WritingArguments,
 };
 use values::at_least_one;
-pub use values::{DistanceNormalization, FrequencySource, MethodOption, OnEmpty, WeightsOption};
+pub use values::{
+    DistanceNormalization, FrequencySource, MethodOption, OnEmpty, SearchBy, WeightsOption,
+};
 
 /// Exact Word Mover's Embeddings of documents.
 #[derive(Debug, Parser)]
@@ -41,7 +43,7 @@ pub enum Command {
     Info(InfoArguments),
     /// Word Mover's Distance between two texts, and which word moves where
     Distance(DistanceArguments),
-    /// Find the documents nearest to a text under the Word Mover's Distance, exactly
+    /// Find the documents nearest to a text under the Word Mover's Distance
     Search(SearchArguments),
     /// How similar two texts are, or the texts of many pairs
     Similarity(SimilarityArguments),
@@ -159,7 +161,8 @@ pub struct DistanceArguments {
 #[command(after_help = "Examples:\n  \
     wordmover search docs.txt \"The president greets the press\" -k 5\n  \
     wordmover search docs.jsonl --field body --id-column key --queries queries.txt --json\n\n\
-    Every distance is exact, and no nearer document is missed. Documents without an id are\n\
+    Every distance is exact, and no nearer document is missed unless --by embedding, which\n\
+    compares cosines of embeddings first. Documents without an id are\n\
     known by their number, from 0 on. One without a known word is never found.")]
 pub struct SearchArguments {
     /// Documents: .txt (one a line), .tsv, .csv or .jsonl, also .gz; - is standard input
@@ -178,6 +181,12 @@ pub struct SearchArguments {
     /// How many documents to find
     #[arg(short, default_value_t = 10, value_name = "N", value_parser = at_least_one)]
     pub k: usize,
+    /// How to find them
+    #[arg(long, value_enum, default_value_t = SearchBy::Wmd, value_name = "HOW")]
+    pub by: SearchBy,
+    /// With --by embedding: how many documents get an exact distance
+    #[arg(long, default_value_t = 100, value_name = "N", value_parser = at_least_one)]
+    pub candidates: usize,
     /// Print JSON, an object for each query
     #[arg(long)]
     pub json: bool,

@@ -151,6 +151,14 @@ impl FinishOption {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SearchBy {
+    /// Exact distances to all: nothing nearer is missed
+    Wmd,
+    /// Cosines of embeddings first, then exact distances to the best candidates
+    Embedding,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum MethodOption {
     /// Cosine of Word Mover's Embeddings
     Wme,
