@@ -50,6 +50,7 @@ fn run(arguments: Arguments) -> Result<()> {
         Command::Info(arguments) => commands::info::run(&arguments),
         Command::Distance(arguments) => commands::distance::run(&arguments),
         Command::Search(arguments) => commands::search::run(&arguments),
+        Command::Similarity(arguments) => commands::similarity::run(&arguments),
         Command::Vectors(command) => commands::vectors::run(&command),
     }
 }

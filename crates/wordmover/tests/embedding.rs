@@ -3,11 +3,13 @@
 mod toy;
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::time::Duration;
 
 use wordmover::{
-    Document, EmbeddingParams, EmbeddingStatistics, Error, Gamma, Normalization, RandomWords,
-    Weighting, WordMoversEmbedding, kernel, wmd,
+    Components, Document, EmbeddingParams, EmbeddingStatistics, Error, Finish, Fitter, Gamma,
+    Normalization, RandomWords, Weighting, WordMoversEmbedding, WordProbabilities, WordVectors,
+    cosine, kernel, wmd,
 };
 
 fn fitted(params: EmbeddingParams) -> WordMoversEmbedding {
@@ -156,7 +158,9 @@ fn the_same_bits_for_any_threads_batch_and_company() {
         let params = toy::params()
             .random_words(RandomWords::Gaussian)
             .d_max(7)
-            .n_features(64);
+            .n_features(64)
+            .finish(Finish::Standardize)
+            .components(Components::Flatten(3));
         WordMoversEmbedding::fit(params, toy::vectors(), &texts).unwrap()
     };
     let with_threads = |n| {
@@ -179,10 +183,130 @@ fn the_same_bits_for_any_threads_batch_and_company() {
 
 #[test]
 fn a_text_without_known_words_has_a_row_of_zeros() {
-    let model = fitted(toy::params().n_features(8));
-    let z = model.transform(&["a", "", "zzz", "b"]).unwrap();
-    assert!(z[8..24].iter().all(|&x| x == 0.0));
-    assert!(z[..8].iter().chain(&z[24..]).all(|&x| x > 0.0));
+    for params in [
+        toy::params(),
+        toy::params().finish(Finish::Center),
+        toy::params()
+            .finish(Finish::Standardize)
+            .components(Components::Remove(1)),
+    ] {
+        let model = fitted(params.n_features(8));
+        let z = model.transform(&["a", "", "zzz", "b"]).unwrap();
+        assert!(z[8..24].iter().all(|&x| x == 0.0));
+        assert!(z[..8].iter().chain(&z[24..]).all(|&x| x != 0.0));
+    }
+}
+
+/// Texts enough to need no background documents.
+fn many_texts() -> Vec<String> {
+    (0..400usize)
+        .map(|i| {
+            let words = (0..1 + i % 4).map(|k| toy::WORDS[(i * 7 + k * k * (i / 5)) % 5].0);
+            words.collect::<Vec<_>>().join(" ")
+        })
+        .collect()
+}
+
+#[test]
+fn finished_features_are_those_of_the_definition() {
+    let texts = many_texts();
+    let fit = |params: EmbeddingParams| {
+        let params = params.n_features(24).gamma(Gamma::Value(0.7));
+        WordMoversEmbedding::fit(params, toy::vectors(), &texts).unwrap()
+    };
+    let embed = |params| fit(params).transform(&texts).unwrap();
+    let raw = embed(toy::params());
+    let centered = embed(toy::params().finish(Finish::Center));
+    let standardized = embed(toy::params().finish(Finish::Standardize));
+    let n = texts.len();
+    for j in 0..24 {
+        let column = |z: &[f32]| -> Vec<f64> {
+            z.iter()
+                .skip(j)
+                .step_by(24)
+                .map(|&x| f64::from(x))
+                .collect()
+        };
+        let (raw, centered) = (column(&raw), column(&centered));
+        let mean = raw.iter().sum::<f64>() / n as f64;
+        let variance = raw.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n as f64;
+        for ((raw, centered), standard) in raw.iter().zip(&centered).zip(column(&standardized)) {
+            assert!((raw - mean - centered).abs() < 1e-7);
+            let due = (raw - mean) / (variance * 24.0).sqrt();
+            assert!((standard - due).abs() < 1e-5, "{standard} {due}");
+        }
+    }
+}
+
+#[test]
+fn removed_components_are_gone_and_flattened_ones_level() {
+    let texts = many_texts();
+    let embed = |components| {
+        let params = toy::params().n_features(24).finish(Finish::Center);
+        let params = params.components(components);
+        let model = WordMoversEmbedding::fit(params, toy::vectors(), &texts).unwrap();
+        model.transform(&texts).unwrap()
+    };
+    let squares = |z: &[f32]| z.iter().map(|&x| f64::from(x) * f64::from(x)).sum::<f64>();
+    let [kept, flattened, removed] = [
+        Components::Keep,
+        Components::Flatten(1),
+        Components::Remove(1),
+    ]
+    .map(embed);
+    assert!(squares(&kept) > 1.2 * squares(&flattened));
+    assert!(squares(&flattened) > 1.2 * squares(&removed));
+    // What flattening leaves of the first component is as strong as the second.
+    let second = squares(&flattened) - squares(&removed);
+    let twice = embed(Components::Remove(2));
+    assert!((squares(&removed) - squares(&twice) - second).abs() < 1e-3 * second);
+}
+
+#[test]
+fn two_texts_alone_are_not_opposites() {
+    let model = WordMoversEmbedding::fit(
+        EmbeddingParams::default(),
+        Arc::new(WordVectors::builtin()),
+        &["A cat sat on the mat", "A dog lay on the rug"],
+    );
+    let texts = [
+        "A cat sat on the mat",
+        "A dog lay on the rug",
+        "Parliament votes on the budget",
+    ];
+    let z = model.unwrap().transform(&texts).unwrap();
+    let row = |i: usize| &z[i * 512..][..512];
+    let like = cosine(row(0), row(1));
+    let unlike = cosine(row(0), row(2));
+    assert!(like > 0.1 && like > unlike, "{like} {unlike}");
+    assert_eq!(cosine(row(0), row(0)), 1.0);
+}
+
+#[test]
+fn sif_weights_take_probabilities_from_where_they_are_told() {
+    let vectors = toy::vectors();
+    let params = || toy::params().n_features(4).weighting(Weighting::Sif);
+    let weights = |fitter: Fitter| {
+        let mut fitter = fitter;
+        for text in toy::TEXTS {
+            let counts = fitter.word_counts(text);
+            fitter.observe(&counts);
+        }
+        let model = fitter.finish().unwrap();
+        model.document(&model.word_counts("a b")).weights().to_vec()
+    };
+    let fitter = || Fitter::new(params().check().unwrap(), vectors.clone());
+    let shares = |a: f64, b: f64| vec![a / (a + b), b / (a + b)];
+    let sif = |p: f64| 1e-3 / (1e-3 + p);
+    // Of ten known words, a is three and b two.
+    let corpus = weights(fitter().word_probabilities(None));
+    assert_eq!(corpus, shares(sif(0.3), sif(0.2)));
+    let given = WordProbabilities::from_counts("given", &vectors, [("a", 1), ("z", 3)]);
+    let given = weights(fitter().word_probabilities(Some(given)));
+    assert_eq!(given, shares(sif(0.25), 1.0));
+    // The built-in words know that a is frequent.
+    let builtin = weights(fitter());
+    assert!(builtin[0] < 0.2 * builtin[1], "{builtin:?}");
 }
 
 #[test]
@@ -200,6 +324,10 @@ fn bad_parameters_and_empty_corpora_are_refused() {
     assert_eq!(
         say(toy::params().n_features(0)),
         "n_features is 0: it must be between 1 and 1048576"
+    );
+    assert_eq!(
+        say(toy::params().components(Components::Flatten(65))),
+        "components is 65: it must be at most 64"
     );
     assert_eq!(
         say(toy::params().d_max(0)),

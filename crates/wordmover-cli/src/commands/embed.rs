@@ -7,9 +7,7 @@ use std::time::Instant;
 use anyhow::{Result, ensure};
 use indicatif::ProgressBar;
 use rayon::prelude::*;
-use wordmover::{
-    Document, EmbeddingStatistics, Error, Fitter, ModelFile, WordCounts, WordMoversEmbedding,
-};
+use wordmover::{Document, EmbeddingStatistics, Error, ModelFile, WordCounts, WordMoversEmbedding};
 
 use super::corpus::{Batches, Counted};
 use super::fit::{self, read_corpus};
@@ -119,7 +117,7 @@ impl Run<'_> {
         let (arguments, quiet) = (self.arguments, self.arguments.writing.quiet);
         let params = arguments.params.params()?;
         let vectors = self.stages.time("opening", || arguments.vectors.open())?;
-        let fitter = Fitter::new(params.clone(), vectors.clone());
+        let fitter = arguments.params.fitter(&params, &vectors)?;
         let (fitter, spool) = read_corpus(
             documents,
             fitter,

@@ -19,7 +19,7 @@ pub fn run(arguments: &FitArguments) -> Result<()> {
     let mut stages = Stages::default();
     let mut summary = CorpusSummary::default();
     let vectors = stages.time("opening", || arguments.vectors.open())?;
-    let fitter = Fitter::new(params.clone(), vectors.clone());
+    let fitter = arguments.params.fitter(&params, &vectors)?;
     let quiet = arguments.writing.quiet;
     let (fitter, _) = read_corpus(documents, fitter, false, quiet, &mut summary, &mut stages)?;
     let model = stages.time("fitting", || {

@@ -5,6 +5,7 @@ pub mod embed;
 pub mod fit;
 pub mod info;
 pub mod search;
+pub mod similarity;
 pub mod vectors;
 
 mod corpus;

@@ -11,6 +11,7 @@ use crate::random_documents::RandomDocuments;
 use crate::space::WordSpace;
 use crate::vectors::WordVectors;
 
+use super::finish::FittedFinish;
 use super::fit::Fitter;
 use super::params::EmbeddingParams;
 use super::statistics::EmbeddingStatistics;
@@ -19,16 +20,18 @@ use super::transform::{self, Precision, Transform};
 /// A fitted Word Mover's Embedding.
 ///
 /// Feature `j` of a document `x` is `exp(-gamma * WMD(x, omega_j)) / sqrt(R)` for
-/// the random documents `omega_j`; inner products of two embeddings estimate the
-/// Word Mover's Kernel. The embedding of a document depends on the document and the
+/// the random documents `omega_j`, and then [finished](crate::Finish): centred and
+/// scaled unless asked otherwise, so that cosines of embeddings tell documents apart.
+/// With [`Finish::Raw`](crate::Finish::Raw), inner products of two embeddings estimate
+/// the Word Mover's Kernel. The embedding of a document depends on the document and the
 /// model alone: not on the documents beside it, the batch size or the threads.
 ///
-/// Features are single-precision numbers, and so are the ground costs they are made from:
-/// the distances behind them are good to 2e-7 of their value or better. Those of
-/// [`distances`](WordMoversEmbedding::distances) are in double precision throughout.
+/// The distances behind them come from ground costs in single precision and are good to 2e-7
+/// of their value or better. Those of [`distances`](WordMoversEmbedding::distances) are in
+/// double precision throughout.
 ///
-/// A document without a known word is infinitely far from everything, so its
-/// features are all 0.
+/// A document without a known word is infinitely far from everything. Its features
+/// are all 0, raw or finished.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -51,6 +54,7 @@ pub struct WordMoversEmbedding {
     pub(crate) corpus: CorpusCounts,
     pub(crate) space: WordSpace,
     pub(crate) random_documents: RandomDocuments,
+    pub(crate) finish: FittedFinish,
 }
 
 impl WordMoversEmbedding {
@@ -126,16 +130,36 @@ impl WordMoversEmbedding {
         progress: &mut dyn FnMut(&EmbeddingStatistics) -> ControlFlow<()>,
     ) -> Result<()> {
         let scale = 1.0 / (self.n_features() as f64).sqrt();
-        let feature = |distance: f64| match self.gamma {
-            Some(gamma) => (libm::exp(-gamma * distance) * scale) as f32,
-            None => distance as f32,
-        };
+        let feature =
+            |j, distance| self.finish.feature(j, self.raw_feature(distance, scale)) as f32;
         let transform = Transform {
             space: &self.space,
             random_documents: &self.random_documents,
             precision: Precision::Single,
         };
-        transform.map_distances(documents, out, 0.0, feature, progress)
+        transform.map_distances(documents, out, 0.0, feature, progress)?;
+        // A row of zeros stays one.
+        self.finish.scale_components(out, self.n_features());
+        Ok(())
+    }
+
+    /// What a distance becomes before it is finished; `scale` is `1 / sqrt(R)`.
+    fn raw_feature(&self, distance: f64, scale: f64) -> f64 {
+        match self.gamma {
+            Some(gamma) => libm::exp(-gamma * distance) * scale,
+            None => distance,
+        }
+    }
+
+    /// Fits the finish on documents, none of them empty.
+    pub(super) fn fit_finish(&self, documents: &[Document]) -> Result<FittedFinish> {
+        let (finish, components) = (self.params.finish, self.params.components);
+        let mut rows = self.distances(documents)?;
+        let n_features = self.n_features();
+        let scale = 1.0 / (n_features as f64).sqrt();
+        rows.par_iter_mut()
+            .for_each(|x| *x = self.raw_feature(*x, scale));
+        Ok(FittedFinish::fit(finish, components, n_features, rows))
     }
 
     /// The exact distances from every document to every random document, row by
@@ -185,7 +209,8 @@ impl WordMoversEmbedding {
     }
 }
 
-/// The kernel estimate `<Z(x), Z(y)>` of two embeddings.
+/// The inner product `<Z(x), Z(y)>` of two embeddings: an estimate of the Word Mover's
+/// Kernel if their features are [raw](crate::Finish::Raw).
 ///
 /// # Panics
 ///

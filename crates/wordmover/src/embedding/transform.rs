@@ -67,12 +67,12 @@ pub(super) fn distances(
         precision: Precision::Double,
     };
     let never = &mut |_: &EmbeddingStatistics| ControlFlow::Continue(());
-    transform.map_distances(documents, &mut out, f64::INFINITY, |d| d, never)?;
+    transform.map_distances(documents, &mut out, f64::INFINITY, |_, d| d, never)?;
     Ok(out)
 }
 
 impl Transform<'_> {
-    /// Writes `feature(distance)` for every document and random document, and `empty`
+    /// Writes `feature(j, distance)` for every document and random document `j`, and `empty`
     /// for documents without words. `progress` hears what was done since it was last
     /// called and may break off.
     pub fn map_distances<T: Copy + Send + Sync>(
@@ -80,7 +80,7 @@ impl Transform<'_> {
         documents: &[Document],
         out: &mut [T],
         empty: T,
-        feature: impl Fn(f64) -> T + Sync,
+        feature: impl Fn(usize, f64) -> T + Sync,
         progress: &mut dyn FnMut(&EmbeddingStatistics) -> ControlFlow<()>,
     ) -> Result<()> {
         let n_features = self.random_documents.len();
@@ -263,7 +263,7 @@ impl TileCosts<'_> {
         document: &Row,
         features: &mut [T],
         empty: T,
-        feature: impl Fn(f64) -> T,
+        feature: impl Fn(usize, f64) -> T,
         scratch: &mut Scratch,
     ) -> Result<()> {
         let features = &mut features[self.documents.clone()];
@@ -271,13 +271,17 @@ impl TileCosts<'_> {
             features.fill(empty);
             return Ok(());
         }
-        for (out, sinks) in features.iter_mut().zip(&self.sinks) {
+        for ((out, sinks), j) in features
+            .iter_mut()
+            .zip(&self.sinks)
+            .zip(self.documents.clone())
+        {
             self.gather(&document.words, sinks, &mut scratch.costs);
             scratch.demand.clear();
             scratch.demand.resize(sinks.len(), 1.0 / sinks.len() as f64);
             let (costs, demand) = (&scratch.costs, &scratch.demand);
             let distance = scratch.workspace.solve(costs, document.weights, demand)?;
-            *out = feature(distance);
+            *out = feature(j, distance);
         }
         Ok(())
     }
