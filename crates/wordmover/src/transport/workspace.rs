@@ -214,13 +214,19 @@ impl Workspace {
         cost
     }
 
+    /// Whether everything [`make_room`](Self::make_room) would grow is long enough; of those
+    /// that grow alike, one is asked.
     fn has_room(&self, n: usize, m: usize) -> bool {
-        let n_blocks = n.div_ceil(4);
+        let (n_blocks, words) = (n.div_ceil(4), words::<0>(m));
+        let has_lists = self.entries.len() >= 4 * n_blocks * m
+            && self.rows.len() >= 4 * n_blocks * m.div_ceil(4);
         self.columns.len() >= n_blocks * m
             && self.masses.len() >= n_blocks
             && self.duals.len() >= m
-            && self.below_source.len() >= n * words::<0>(m)
-            && self.below_sink.len() >= m * words::<0>(m)
+            && self.moved.len() >= words
+            && self.below_source.len() >= 4 * n_blocks * words
+            && self.below_sink.len() >= m * words
+            && (m > MOST_KNOWN || has_lists)
     }
 
     #[cold]
@@ -246,13 +252,12 @@ impl Workspace {
         grow(&mut self.full, m);
         grow(&mut self.preferences, 4 * n_blocks);
         if m <= MOST_KNOWN {
-            let n_fours = m.div_ceil(4);
-            grow(&mut self.rows, 4 * n_blocks * n_fours);
             grow(&mut self.shares, n_blocks * m);
-            grow(&mut self.entries, n * m);
-            grow(&mut self.list_end, m);
-            grow(&mut self.edge_cost, 4 * n_fours * n_fours);
-            grow(&mut self.edge_source, 4 * n_fours * n_fours);
+            grow(&mut self.entries, 4 * n_blocks * m);
+            grow(&mut self.rows, 4 * n_blocks * m.div_ceil(4));
+            grow(&mut self.list_end, MOST_KNOWN);
+            grow(&mut self.edge_cost, MOST_KNOWN * MOST_KNOWN_FOURS);
+            grow(&mut self.edge_source, MOST_KNOWN * MOST_KNOWN_FOURS);
         }
     }
 
@@ -330,6 +335,33 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn memory_serves_problems_of_any_shape_in_any_order() {
+        // A shape may need more of one thing than all before it, and less of everything else.
+        let sizes = [1, 2, 3, 4, 5, 9, 20, 24, 25, 66, 130, 257];
+        let mut next = 1u64;
+        let mut random = |n: usize| -> Vec<f64> {
+            let mut one = || {
+                next = next.wrapping_mul(6364136223846793005).wrapping_add(1);
+                0.5 + (next >> 40) as f64 / (1u64 << 24) as f64
+            };
+            (0..n).map(|_| one()).collect()
+        };
+        for trial in 0..40 {
+            let mut workspace = Workspace::default();
+            for step in 0..6 {
+                let size = |x: f64| sizes[((x - 0.5) * sizes.len() as f64) as usize];
+                let choice = random(2);
+                let (n, m) = (size(choice[0]), size(choice[1]));
+                let costs = random(n * m);
+                let (supply, demand) = (vec![1.0 / n as f64; n], vec![1.0 / m as f64; m]);
+                let again = workspace.solve(&costs, &supply, &demand).unwrap();
+                let fresh = Workspace::default().solve(&costs, &supply, &demand);
+                assert_eq!(Ok(again), fresh, "trial {trial}, step {step}: {n} x {m}");
+            }
+        }
+    }
 
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2000) })]
