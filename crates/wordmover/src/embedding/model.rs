@@ -15,6 +15,9 @@ use super::fit::Fitter;
 use super::params::EmbeddingParams;
 use super::transform;
 
+/// The features of a document without a known word.
+const EMPTY: f32 = 0.0;
+
 /// A fitted Word Mover's Embedding.
 ///
 /// Feature `j` of a document `x` is `exp(-gamma * WMD(x, omega_j)) / sqrt(R)` for
@@ -120,13 +123,19 @@ impl WordMoversEmbedding {
         out: &mut [f32],
         progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
     ) -> Result<()> {
+        let (space, random) = (&self.space, &self.random_documents);
+        let feature = self.feature();
+        transform::map_distances(space, random, documents, out, EMPTY, feature, progress)
+    }
+
+    /// A distance to its feature.
+    fn feature(&self) -> impl Fn(f64) -> f32 + Sync + use<> {
         let scale = 1.0 / (self.n_features() as f64).sqrt();
-        let feature = |distance: f64| match self.gamma {
+        let gamma = self.gamma;
+        move |distance| match gamma {
             Some(gamma) => (libm::exp(-gamma * distance) * scale) as f32,
             None => distance as f32,
-        };
-        let (space, random) = (&self.space, &self.random_documents);
-        transform::map_distances(space, random, documents, out, 0.0, feature, progress)
+        }
     }
 
     /// The exact distances from every document to every random document, row by
@@ -137,6 +146,40 @@ impl WordMoversEmbedding {
     /// As [`transform`](Self::transform).
     pub fn distances(&self, documents: &[Document]) -> Result<Vec<f64>> {
         transform::distances(&self.space, &self.random_documents, documents)
+    }
+
+    /// Like [`distances`](Self::distances) into a buffer of the caller's, with
+    /// `progress` as in [`embed_into`](Self::embed_into).
+    ///
+    /// # Errors
+    ///
+    /// As [`embed_into`](Self::embed_into).
+    ///
+    /// # Panics
+    ///
+    /// As [`embed_into`](Self::embed_into).
+    pub fn distances_into(
+        &self,
+        documents: &[Document],
+        out: &mut [f64],
+        progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let (space, random) = (&self.space, &self.random_documents);
+        let far = f64::INFINITY;
+        transform::map_distances(space, random, documents, out, far, |d| d, progress)
+    }
+
+    /// The features that [`distances`](Self::distances) of this model make, to the bit
+    /// those of [`embed`](Self::embed). Distances do not depend on gamma: kept, they serve
+    /// models that differ in gamma alone.
+    #[must_use]
+    pub fn features_of(&self, distances: &[f64]) -> Vec<f32> {
+        let feature = self.feature();
+        let or_empty = |&distance: &f64| match distance {
+            f64::INFINITY => EMPTY,
+            distance => feature(distance),
+        };
+        distances.par_iter().map(or_empty).collect()
     }
 
     /// Number of features (`R` in the paper).
