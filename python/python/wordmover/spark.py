@@ -1,0 +1,67 @@
+"""Embeddings of a Spark DataFrame's texts, on its workers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from wordmover._native import set_num_threads
+from wordmover._workers import open_once
+
+if TYPE_CHECKING:
+    import pyarrow
+    from pyspark.sql import DataFrame
+
+
+def embed(
+    df: DataFrame,
+    *,
+    model: str | os.PathLike[str],
+    column: str,
+    output: str = "embedding",
+    vectors: str | os.PathLike[str] | None = None,
+    ship_files: bool = True,
+) -> DataFrame:
+    """The DataFrame with a column of embeddings (array of float) of its texts.
+
+    `model` is a model file, and `vectors` the word vectors it needs if they are neither
+    built in nor bundled. They are sent to the workers with the job; with
+    `ship_files=False` they are paths that every worker can open. Each worker process
+    opens them once and works with as many threads as `spark.task.cpus` says. A missing
+    text has a missing embedding; all others have the bits of a single process, wherever
+    and however often a task runs.
+    """
+    from pyspark.sql import types
+
+    schema = df.schema
+    if column not in schema.names:
+        raise ValueError(f"the DataFrame has no column {column!r}: it has {schema.names}")
+    if not isinstance(schema[column].dataType, types.StringType):
+        held = schema[column].dataType.simpleString()
+        raise TypeError(f"column {column!r} holds {held}, not text")
+    if output in schema.names:
+        raise ValueError(f"the DataFrame has a column {output!r} already")
+    spark = df.sparkSession
+    files = [os.fspath(file) for file in (model, vectors) if file is not None]
+    if ship_files:
+        for file in files:
+            if not os.path.isfile(file):
+                raise FileNotFoundError(f"no file {file}")
+            spark.sparkContext.addFile(file)
+        files = [os.path.basename(file) for file in files]
+    n_threads = int(spark.conf.get("spark.task.cpus", "1") or 1)
+
+    def embed_batches(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+        from pyspark import SparkFiles
+
+        from wordmover._arrow import embed_batch
+
+        set_num_threads(n_threads)
+        opened = open_once(*(SparkFiles.get(file) if ship_files else file for file in files))
+        for batch in batches:
+            yield embed_batch(opened, batch, column=column, output=output)
+
+    embeddings = types.ArrayType(types.FloatType(), containsNull=False)
+    embedded = types.StructType([*schema.fields, types.StructField(output, embeddings)])
+    return df.mapInArrow(embed_batches, embedded)
