@@ -53,6 +53,7 @@ def embed(
     n_threads = int(spark.conf.get("spark.task.cpus", "1") or 1)
 
     def embed_batches(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+        import pyarrow
         from pyspark import SparkFiles
 
         from wordmover._arrow import embed_batch
@@ -60,7 +61,11 @@ def embed(
         set_num_threads(n_threads)
         opened = open_once(*(SparkFiles.get(file) if ship_files else file for file in files))
         for batch in batches:
-            yield embed_batch(opened, batch, column=column, output=output)
+            batch = embed_batch(opened, batch, column=column, output=output)
+            # Spark knows no lists of a fixed size.
+            rows = batch.column(output).cast(pyarrow.list_(pyarrow.float32()))
+            position = batch.schema.get_field_index(output)
+            yield batch.set_column(position, output, rows)
 
     embeddings = types.ArrayType(types.FloatType(), containsNull=False)
     embedded = types.StructType([*schema.fields, types.StructField(output, embeddings)])
