@@ -51,27 +51,28 @@ def test_two_actors_give_the_bits_of_one_process(model):
     assert rows.tobytes() == expected
 
 
-class Dying(wordmover.ray.Embedder):
-    """Kills its own process once, in the middle of the work."""
-
-    def __init__(self, *, flag, **options):
-        super().__init__(**options)
-        self._flag = flag
-
-    def __call__(self, table):
-        if 300 in table.column("id").to_pylist():
-            try:
-                os.close(os.open(self._flag, os.O_CREAT | os.O_EXCL))
-            except FileExistsError:
-                pass
-            else:
-                os.kill(os.getpid(), signal.SIGKILL)
-        return super().__call__(table)
-
-
 def test_a_killed_actor_loses_and_doubles_nothing(model, tmp_path):
     expected = WordMoversEmbedding.load(model).encode(TEXTS).tobytes()
     flag = tmp_path / "killed"
+
+    # Here, so that it is sent to the actors, which cannot import this file.
+    class Dying(wordmover.ray.Embedder):
+        """Kills its own process once, in the middle of the work."""
+
+        def __init__(self, *, flag, **options):
+            super().__init__(**options)
+            self._flag = flag
+
+        def __call__(self, table):
+            if 300 in table.column("id").to_pylist():
+                try:
+                    os.close(os.open(self._flag, os.O_CREAT | os.O_EXCL))
+                except FileExistsError:
+                    pass
+                else:
+                    os.kill(os.getpid(), signal.SIGKILL)
+            return super().__call__(table)
+
     embedded = dataset().map_batches(
         Dying, batch_format="pyarrow", batch_size=33, concurrency=2, num_cpus=1,
         fn_constructor_kwargs={"flag": str(flag), "model": str(model), "column": "text"},
