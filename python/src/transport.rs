@@ -182,7 +182,13 @@ fn solve_all<'py>(py: Python<'py>, problems: &[Problem<'_>]) -> PyResult<PyVecto
 
 /// Of its own data, so that the caller can leave.
 fn solve_long(py: Python<'_>, costs: &[f64], supply: &[f64], demand: &[f64]) -> PyResult<Solution> {
-    let (costs, supply, demand) = (costs.to_vec(), supply.to_vec(), demand.to_vec());
+    let mut copied = Vec::with_capacity(costs.len());
+    for part in costs.chunks(COSTS_AT_ONCE) {
+        // Gigabytes take more than a moment.
+        py.detach(|| copied.extend_from_slice(part));
+        py.check_signals()?;
+    }
+    let (costs, supply, demand) = (copied, supply.to_vec(), demand.to_vec());
     run(py, None, move |_| {
         transport::solve(&costs, &supply, &demand)
     })
