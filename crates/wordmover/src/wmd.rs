@@ -314,7 +314,7 @@ fn transport_in_order(
     // which nowhere falls faster than the distance grows. So f on the sources' side
     // and -f on the sinks' side are dual values for every word of both documents,
     // and a shared word gets two that cancel.
-    let duals = workspace.sink_duals();
+    let duals = workspace.sink_duals(&problem.costs);
     let potential = |document: &Document, sign: f64| -> Result<Vec<f64>> {
         let costs = costs_to(space, document.words(), &problem.columns, n_sinks)?;
         let nearest = costs.chunks_exact(n_sinks).map(|row| {
