@@ -131,7 +131,7 @@ impl Index {
         for counts in counts.get().0.iter() {
             corpus.observe(counts);
         }
-        let bags = Bags::new(py, counts, &corpus, &rules).0;
+        let bags = Bags::new(py, counts, &corpus, &rules)?.0;
         if bags.iter().all(Document::is_empty) {
             let n_documents = bags.len() as u64;
             return Err(to_python(wordmover::Error::EmptyCorpus { n_documents }));
@@ -151,7 +151,7 @@ impl Index {
     }
 
     /// Weighs other documents as those of the corpus.
-    fn bags(&self, py: Python<'_>, counts: &Bound<'_, WordCounts>) -> Bags {
+    fn bags(&self, py: Python<'_>, counts: &Bound<'_, WordCounts>) -> PyResult<Bags> {
         Bags::new(py, counts, &self.corpus, &self.rules)
     }
 

@@ -130,7 +130,7 @@ impl Model {
     }
 
     /// Weighs counted words as the model was fitted to.
-    fn bags(&self, py: Python<'_>, counts: &Bound<'_, WordCounts>) -> Bags {
+    fn bags(&self, py: Python<'_>, counts: &Bound<'_, WordCounts>) -> PyResult<Bags> {
         Bags::new(py, counts, self.0.corpus(), &self.0.params().bag)
     }
 
@@ -182,7 +182,7 @@ impl Model {
             return Err(PyValueError::new_err("distances of another model"));
         }
         let values = distances.as_slice()?;
-        let (pool, model) = (pool(py), &self.0);
+        let (pool, model) = (pool(py)?, &self.0);
         let features = py.detach(|| pool.install(|| model.features_of(values)));
         matrix(py, features, n_features)
     }

@@ -11,6 +11,7 @@ use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -40,7 +41,7 @@ static POOL: Mutex<Option<Pool>> = Mutex::new(None);
 static CHOSEN: AtomicU64 = AtomicU64::new(0);
 
 /// The pool of this process.
-pub fn pool(_py: Python<'_>) -> Arc<ThreadPool> {
+pub fn pool(_py: Python<'_>) -> PyResult<Arc<ThreadPool>> {
     let mut slot = POOL.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     let process = std::process::id();
     let wanted = num_threads();
@@ -48,13 +49,13 @@ pub fn pool(_py: Python<'_>) -> Arc<ThreadPool> {
         && pool.process == process
         && pool.threads.current_num_threads() == wanted
     {
-        return pool.threads.clone();
+        return Ok(pool.threads.clone());
     }
     let threads = ThreadPoolBuilder::new()
         .num_threads(wanted)
         .thread_name(|index| format!("wordmover-{index}"))
         .build()
-        .expect("threads can be started");
+        .map_err(|error| PyRuntimeError::new_err(format!("cannot start threads: {error}")))?;
     let threads = Arc::new(threads);
     let old = slot.replace(Pool {
         process,
@@ -66,7 +67,7 @@ pub fn pool(_py: Python<'_>) -> Arc<ThreadPool> {
         // Its threads are in the parent: there is nobody to tell that it is over.
         std::mem::forget(old);
     }
-    threads
+    Ok(threads)
 }
 
 /// Leaves the pool to the work that runs on it, after which its threads end. The next
@@ -151,7 +152,7 @@ pub fn run<T: Send + 'static>(
     let monitor = Arc::new(Monitor::default());
     let (sender, receiver) = sync_channel(1);
     let worker = monitor.clone();
-    pool(py).spawn(move || {
+    pool(py)?.spawn(move || {
         let result = catch_unwind(AssertUnwindSafe(|| work(&worker)));
         // Nobody listens after an interrupt.
         let _ = sender.send(result);

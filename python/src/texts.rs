@@ -71,7 +71,7 @@ pub fn count(
 ) -> PyResult<Vec<WordCounts>> {
     refuse_what_iterates_otherwise(documents)?;
     let py = documents.py();
-    let pool = pool(py);
+    let pool = pool(py)?;
     let mut all = Vec::with_capacity(documents.len().unwrap_or(0));
     let mut batch = Vec::new();
     let mut n_bytes = 0;

@@ -144,7 +144,7 @@ struct Problem<'a> {
 }
 
 fn solve_all<'py>(py: Python<'py>, problems: &[Problem<'_>]) -> PyResult<PyVector<'py>> {
-    let pool = pool(py);
+    let pool = pool(py)?;
     let mut out = vec![0.0; problems.len()];
     let mut start = 0;
     while start < problems.len() {

@@ -141,7 +141,7 @@ impl PyWordVectors {
     fn nearest(&self, py: Python<'_>, word: &str, k: usize) -> PyResult<Vec<(String, f32)>> {
         let id = self.id(word)?;
         let vectors = self.0.clone();
-        let pool = pool(py);
+        let pool = pool(py)?;
         let nearest = py.detach(|| pool.install(|| vectors.nearest(&vectors.vector(id), k, &[id])));
         let named = nearest
             .into_iter()

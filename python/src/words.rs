@@ -121,12 +121,12 @@ impl Bags {
         counts: &Bound<'_, WordCounts>,
         corpus: &CorpusCounts,
         rules: &BagRules,
-    ) -> Self {
+    ) -> PyResult<Self> {
         let counts = &counts.get().0;
         let bag = |counts| Document::from_counts(counts, corpus, rules);
-        let pool = pool(py);
+        let pool = pool(py)?;
         let bags = py.detach(|| pool.install(|| counts.par_iter().map(bag).collect()));
-        Bags(Arc::new(bags))
+        Ok(Bags(Arc::new(bags)))
     }
 }
 

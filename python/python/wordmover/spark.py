@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import os
+import shutil
+import tempfile
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
@@ -11,6 +15,7 @@ from wordmover._workers import open_once
 
 if TYPE_CHECKING:
     import pyarrow
+    from pyspark import SparkContext
     from pyspark.sql import DataFrame
 
 
@@ -45,11 +50,7 @@ def embed(
     spark = df.sparkSession
     files = [os.fspath(file) for file in (model, vectors) if file is not None]
     if ship_files:
-        for file in files:
-            if not os.path.isfile(file):
-                raise FileNotFoundError(f"no file {file}")
-            spark.sparkContext.addFile(file)
-        files = [os.path.basename(file) for file in files]
+        files = [_ship(spark.sparkContext, file) for file in files]
     n_threads = int(spark.conf.get("spark.task.cpus", "1") or 1)
 
     def embed_batches(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
@@ -70,3 +71,27 @@ def embed(
     embeddings = types.ArrayType(types.FloatType(), containsNull=False)
     embedded = types.StructType([*schema.fields, types.StructField(output, embeddings)])
     return df.mapInArrow(embed_batches, embedded)
+
+
+def _ship(context: SparkContext, path: str) -> str:
+    """Sends a file to the workers and says under which name.
+
+    Spark sends a name once, whatever becomes of the file: the name therefore tells the
+    content. And it reads the file when a worker asks for it, perhaps long after the caller
+    has removed it: therefore a copy, which lasts as long as this process.
+    """
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    name = f"{digest.hexdigest()[:32]}-{os.path.basename(path)}"
+    copy = os.path.join(_copies().name, name)
+    if not os.path.exists(copy):
+        shutil.copyfile(path, copy)
+    context.addFile(copy)
+    return name
+
+
+@functools.cache
+def _copies() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="wordmover-")

@@ -92,6 +92,19 @@ def test_vectors_are_sent_too(spark, tmp_path, toy):
     assert as_bytes(collected(embedded)[1]) == fitted.encode(["cat", "ship sea"]).tobytes()
 
 
+def test_a_model_that_was_replaced_is_not_taken_for_the_old_one(spark, tmp_path):
+    path = tmp_path / "m.wme"
+    for ship_files in (True, False):
+        for seed in (1, 2):
+            fitted = WordMoversEmbedding(n_features=5, random_state=seed).fit(HEADLINES)
+            fitted.save(path)
+            df = frame(spark, HEADLINES[:6], 2)
+            embedded = wordmover.spark.embed(df, model=path, column="text", ship_files=ship_files)
+            if ship_files:
+                path.unlink()
+            assert as_bytes(collected(embedded)[1]) == fitted.encode(HEADLINES[:6]).tobytes()
+
+
 def test_a_killed_worker_loses_and_doubles_nothing(spark, model, tmp_path):
     """In the middle of the job one Java process with its Python processes is killed."""
     expected = WordMoversEmbedding.load(model).encode(TEXTS).tobytes()
