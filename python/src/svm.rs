@@ -91,7 +91,7 @@ pub fn svm_decision_values<'py>(
     let n_columns = rows.shape()[1];
     let (rows, weights) = (rows.as_slice()?, weights.as_slice()?.to_vec());
     let intercepts = intercepts.as_slice()?.to_vec();
-    let pool = pool(py);
+    let pool = pool(py)?;
     let values = py.detach(|| {
         let svm = LinearSvm::from_parts(classes, weights, intercepts)?;
         pool.install(|| svm.decision_values(Features::new(rows, n_columns)?))
