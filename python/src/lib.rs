@@ -11,6 +11,7 @@ mod distance;
 mod errors;
 mod model;
 mod pool;
+mod svm;
 mod texts;
 mod transport;
 mod vectors;
@@ -28,6 +29,8 @@ mod _native {
     use crate::model::Model;
     #[pymodule_export]
     use crate::pool::{get_num_threads, set_num_threads};
+    #[pymodule_export]
+    use crate::svm::{fit_svm, svm_decision_values};
     #[pymodule_export]
     use crate::transport::{transport_cost, transport_list, transport_solution, transport_stack};
     #[pymodule_export]

@@ -14,11 +14,13 @@ from wordmover._distance import WordMove, transport, transport_batch, wmd
 from wordmover._embedding import WordMoversEmbedding
 from wordmover._native import ModelError, WordVectors, get_num_threads, set_num_threads
 from wordmover._neighbors import KNeighborsWMD
+from wordmover._svm import LinearSVM
 
 __version__ = _version("wordmover")
 
 __all__ = [
     "KNeighborsWMD",
+    "LinearSVM",
     "ModelError",
     "WordMove",
     "WordMoversEmbedding",

@@ -7,7 +7,7 @@ import typing
 import numpy
 import numpy.typing
 
-from typing import Any, SupportsIndex, final
+from typing import Any, SupportsFloat, SupportsIndex, final
 
 @final
 class ArrowColumn:
@@ -235,6 +235,14 @@ def embed_column(model: Model, column: object, *, progress: Any | None = None) -
     Embeds a column of texts; missing texts have missing embeddings.
     """
 
+def fit_svm(rows: numpy.typing.NDArray[numpy.float32], classes: numpy.typing.NDArray[numpy.int64], *, cost: SupportsFloat | SupportsIndex, tolerance: SupportsFloat | SupportsIndex, bias: SupportsFloat | SupportsIndex | None, standardize: bool) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], int, bool]:
+    """
+    Fits on rows of features and classes numbered from 0, all of which occur. Gives a row of
+    weights for each machine, their intercepts, Newton steps, and whether all converged.
+    Machine `k` is that of class `k` against the rest, or for two classes the only one,
+    positive for class 1.
+    """
+
 def get_num_threads() -> int:
     """
     The number of threads that work is spread over.
@@ -246,6 +254,11 @@ def set_num_threads(n_threads: SupportsIndex | None) -> None:
     (WORDMOVER_NUM_THREADS, RAYON_NUM_THREADS, OMP_NUM_THREADS), or else one a core.
 
     Results do not depend on it.
+    """
+
+def svm_decision_values(rows: numpy.typing.NDArray[numpy.float32], weights: numpy.typing.NDArray[numpy.float64], intercepts: numpy.typing.NDArray[numpy.float64]) -> numpy.typing.NDArray[numpy.float64]:
+    """
+    Decision values, a row for each row of features and a column for each machine.
     """
 
 def transport_cost(costs: numpy.typing.NDArray[numpy.float64], supply: numpy.typing.NDArray[numpy.float64], demand: numpy.typing.NDArray[numpy.float64], /) -> float:
@@ -288,8 +301,10 @@ __all__ = [
     "WordVectors",
     "count_words",
     "embed_column",
+    "fit_svm",
     "get_num_threads",
     "set_num_threads",
+    "svm_decision_values",
     "transport_cost",
     "transport_list",
     "transport_solution",

@@ -1,0 +1,197 @@
+//! What a machine is trained on: the features in both layouts, the labels as
+//! positions, and how a column was standardised.
+
+use crate::error::{Error, Result, same_length};
+use crate::features::Features;
+
+use super::panels::{LANES, Panels};
+
+/// The training part, prepared once for every C.
+#[derive(Debug)]
+pub(crate) struct Design {
+    /// `X`: lanes over documents.
+    pub rows: Panels,
+    /// `X^T`: lanes over columns.
+    pub columns: Panels,
+    pub n_rows: usize,
+    /// Columns of `X`, the one for the bias among them.
+    pub n_columns: usize,
+    /// Class ids in the order in which they first appear, as in LIBLINEAR.
+    pub classes: Vec<usize>,
+    /// Position of each row's class in `classes`; rows are in the order of classes,
+    /// as in LIBLINEAR.
+    class_of: Vec<usize>,
+    /// The columns' scaling, if they were standardised.
+    scaling: Option<Vec<ColumnScaling>>,
+    bias: Option<f64>,
+}
+
+/// A column `x` is used as `(x - mean) * factor`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct ColumnScaling {
+    mean: f64,
+    /// One over the standard deviation; 0 for a column that is constant.
+    factor: f64,
+}
+
+impl Design {
+    pub fn new(
+        features: Features,
+        labels: &[usize],
+        standardize: bool,
+        bias: Option<f64>,
+    ) -> Result<Self> {
+        let n_rows = features.n_rows();
+        same_length("labels, one for each row", n_rows, labels.len())?;
+        let Some(&first) = labels.first() else {
+            return Err(Error::Empty { what: "rows" });
+        };
+        features.check_finite()?;
+        let (classes, positions) = in_order_of_appearance(labels);
+        let mut order: Vec<usize> = (0..n_rows).collect();
+        order.sort_by_key(|&row| positions[row]);
+        let class_of = order.iter().map(|&row| positions[row]).collect();
+        if classes.len() < 2 {
+            return Err(Error::OneClass {
+                class: first,
+                n_rows,
+            });
+        }
+        let scaling = standardize.then(|| column_scaling(features));
+        let n_features = features.n_columns();
+        let n_columns = n_features + usize::from(bias.is_some());
+        let scaled =
+            |row: usize, columns: std::ops::Range<usize>, put: &mut dyn FnMut(usize, f32)| {
+                let from_features = columns.start..columns.end.min(n_features);
+                let values = &features.row(order[row])[from_features.clone()];
+                for (column, &value) in from_features.zip(values) {
+                    let scaling = scaling.as_ref().map(|scaling| scaling[column]);
+                    put(
+                        column,
+                        scaling.map_or(value, |scaling| scaling.apply(value)),
+                    );
+                }
+                if let (true, Some(bias)) = (columns.contains(&n_features), bias) {
+                    put(n_features, bias as f32);
+                }
+            };
+        let rows = Panels::new(n_rows, n_columns, |p, panel| {
+            for row in p * LANES..n_rows.min((p + 1) * LANES) {
+                let lane = row % LANES;
+                scaled(row, 0..n_columns, &mut |column, x| {
+                    panel[column * LANES + lane] = x
+                });
+            }
+        });
+        let columns = Panels::new(n_columns, n_rows, |p, panel| {
+            let first = p * LANES;
+            let range = first..n_columns.min(first + LANES);
+            for (row, lanes) in panel.chunks_exact_mut(LANES).enumerate() {
+                scaled(row, range.clone(), &mut |column, x| {
+                    lanes[column - first] = x
+                });
+            }
+        });
+        Ok(Design {
+            rows,
+            columns,
+            n_rows,
+            n_columns,
+            classes,
+            class_of,
+            scaling,
+            bias,
+        })
+    }
+
+    /// One machine a class; a single one, for the class that appears first, if there
+    /// are two.
+    pub fn n_machines(&self) -> usize {
+        if self.classes.len() == 2 {
+            1
+        } else {
+            self.classes.len()
+        }
+    }
+
+    /// Weights and intercept for features as they came, from weights for the columns
+    /// of `X`.
+    pub fn fold_back(&self, weights: &[f64]) -> (Vec<f64>, f64) {
+        let n_features = self.n_columns - usize::from(self.bias.is_some());
+        let (weights, rest) = weights.split_at(n_features);
+        let mut weights = weights.to_vec();
+        let mut intercept = match (self.bias, rest) {
+            (Some(bias), [weight]) => f64::from(bias as f32) * weight,
+            _ => 0.0,
+        };
+        for (weight, scaling) in weights.iter_mut().zip(self.scaling.iter().flatten()) {
+            *weight *= scaling.factor;
+            intercept -= *weight * scaling.mean;
+        }
+        (weights, intercept)
+    }
+
+    /// +1 for the rows of the machine's class, -1 for the others.
+    pub fn label_sign(&self, machine: usize, row: usize) -> f64 {
+        if self.class_of[row] == machine {
+            1.0
+        } else {
+            -1.0
+        }
+    }
+}
+
+impl ColumnScaling {
+    fn apply(self, value: f32) -> f32 {
+        ((f64::from(value) - self.mean) * self.factor) as f32
+    }
+}
+
+fn in_order_of_appearance(labels: &[usize]) -> (Vec<usize>, Vec<usize>) {
+    let mut positions = std::collections::HashMap::new();
+    let mut classes = Vec::new();
+    let class_of = labels
+        .iter()
+        .map(|&label| {
+            *positions.entry(label).or_insert_with(|| {
+                classes.push(label);
+                classes.len() - 1
+            })
+        })
+        .collect();
+    (classes, class_of)
+}
+
+/// Mean and standard deviation of each column, in two passes over the rows in their
+/// order. The variance is that of the rows themselves (divided by their number).
+fn column_scaling(features: Features) -> Vec<ColumnScaling> {
+    let n = features.n_rows() as f64;
+    let mut means = vec![0.0; features.n_columns()];
+    for row in 0..features.n_rows() {
+        for (sum, &x) in means.iter_mut().zip(features.row(row)) {
+            *sum += f64::from(x);
+        }
+    }
+    means.iter_mut().for_each(|mean| *mean /= n);
+    let mut squares = vec![0.0; features.n_columns()];
+    // A mean is rounded, so the deviations of a constant column need not sum to 0.
+    let mut constant = vec![true; features.n_columns()];
+    let first = features.row(0);
+    for row in 0..features.n_rows() {
+        for (column, &x) in features.row(row).iter().enumerate() {
+            let deviation = f64::from(x) - means[column];
+            squares[column] += deviation * deviation;
+            constant[column] &= x == first[column];
+        }
+    }
+    let each = means.into_iter().zip(squares).zip(constant);
+    each.map(|((mean, squares), constant)| ColumnScaling {
+        mean,
+        factor: if constant {
+            0.0
+        } else {
+            1.0 / (squares / n).sqrt()
+        },
+    })
+    .collect()
+}

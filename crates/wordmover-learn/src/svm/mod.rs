@@ -1,0 +1,18 @@
+//! L2-regularised linear SVM with squared hinge loss, one class against the rest:
+//! LIBLINEAR's `-s 2`, for dense features.
+//!
+//! Features are stored as f32 and all arithmetic is f64: features of a Word Mover's
+//! Embedding differ in their third digit, and C runs up to 1e8, so single precision
+//! would decide where the solver stops. `docs/svm.md` has the measurements.
+
+mod design;
+mod gram;
+mod model;
+mod newton;
+mod panels;
+mod params;
+mod vectors;
+
+pub use model::LinearSvm;
+pub use newton::{Solution, Stop};
+pub use params::{CheckedSvmParams, SvmParams};
