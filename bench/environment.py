@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-REQUIREMENTS = ROOT / "bench" / "peers-requirements.txt"
 VENV = ROOT / "target" / "peers-venv"
 ONE_THREAD = {
     f"{library}_NUM_THREADS": "1"
@@ -18,12 +17,12 @@ ONE_THREAD = {
 }
 
 
-def build():
-    """Builds the example `time_solver` in release mode and returns its path."""
-    command = ["cargo", "build", "--release", "--package", "wordmover", "--example", "time_solver"]
+def build(example="time_solver", package="wordmover"):
+    """Builds an example in release mode and returns its path."""
+    command = ["cargo", "build", "--release", "--package", package, "--example", example]
     if not shutil.which("cargo"):
         sys.exit("error: cargo is not on the path")
-    print("building time_solver", file=sys.stderr)
+    print(f"building {example}", file=sys.stderr)
     messages = subprocess.run(
         [*command, "--message-format=json-render-diagnostics"],
         cwd=ROOT, check=False, stdout=subprocess.PIPE, text=True,
@@ -32,24 +31,29 @@ def build():
         sys.exit("error: the build failed")
     for line in messages.stdout.splitlines():
         message = json.loads(line)
-        if message.get("executable") and message["target"]["name"] == "time_solver":
+        if message.get("executable") and message["target"]["name"] == example:
             return message["executable"]
-    sys.exit("error: cargo did not say where it put time_solver")
+    sys.exit(f"error: cargo did not say where it put {example}")
 
 
-def peers_python():
-    """The interpreter of a virtual environment with the peers, made when it is missing
-    or older than the requirements."""
-    python, installed = VENV / "bin" / "python", VENV / "installed.txt"
-    wanted = REQUIREMENTS.read_text()
+def requirements(name="peers"):
+    return ROOT / "bench" / f"{name}-requirements.txt"
+
+
+def peers_python(name="peers"):
+    """The interpreter of the virtual environment target/<name>-venv with the peers, made
+    when it is missing or older than the requirements."""
+    venv = ROOT / "target" / f"{name}-venv"
+    python, installed = venv / "bin" / "python", venv / "installed.txt"
+    wanted = requirements(name).read_text()
     if python.exists() and installed.exists() and installed.read_text() == wanted:
         return str(python)
-    print(f"installing the peers in {VENV.relative_to(ROOT)}", file=sys.stderr)
+    print(f"installing the peers in {venv.relative_to(ROOT)}", file=sys.stderr)
     base = shutil.which("python3.11") if sys.version_info[:2] != (3, 11) else None
     for command in (
-        [base or sys.executable, "-m", "venv", "--clear", VENV],
+        [base or sys.executable, "-m", "venv", "--clear", venv],
         [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
-         "--requirement", REQUIREMENTS],
+         "--requirement", requirements(name)],
     ):
         if subprocess.run(command, stdout=sys.stderr, check=False).returncode:
             sys.exit("error: cannot install the peers (the versions are for CPython 3.11)")
@@ -57,8 +61,8 @@ def peers_python():
     return str(python)
 
 
-def packages():
-    return ", ".join(REQUIREMENTS.read_text().split())
+def packages(name="peers"):
+    return ", ".join(requirements(name).read_text().split())
 
 
 def said_by(*command):

@@ -60,7 +60,9 @@ pub fn embed_column(
         let n_texts = texts.array().len();
         let documents: Vec<Document> = (0..n_texts).into_par_iter().map(document).collect();
         let mut out = vec![0.0; n_texts * n_features];
-        model.embed_into(&documents, &mut out, &mut |n| monitor.advance(n))?;
+        model.embed_into(&documents, &mut out, &mut |done| {
+            monitor.advance(done.distances)
+        })?;
         Ok((out, texts))
     })?;
     let item = Arc::new(Field::new_list_field(DataType::Float32, false));

@@ -146,7 +146,7 @@ impl Model {
         let n_features = model.n_features();
         let values = run(py, progress, move |monitor| {
             let mut out = vec![0.0; bags.len() * n_features];
-            model.embed_into(&bags, &mut out, &mut |n| monitor.advance(n))?;
+            model.embed_into(&bags, &mut out, &mut |done| monitor.advance(done.distances))?;
             Ok(out)
         })?;
         matrix(py, values, n_features)
@@ -164,7 +164,9 @@ impl Model {
         let n_features = model.n_features();
         let values = run(py, progress, move |monitor| {
             let mut out = vec![0.0; bags.len() * n_features];
-            model.distances_into(&bags, &mut out, &mut |n| monitor.advance(n))?;
+            model.feature_distances_into(&bags, &mut out, &mut |done| {
+                monitor.advance(done.distances)
+            })?;
             Ok(out)
         })?;
         matrix(py, values, n_features)

@@ -1,19 +1,56 @@
-//! Our side of `bench/svm`: fits a linear SVM whenever a line comes in.
+//! Our side of `bench/svm`: works whenever a line comes in, and tells how long it took.
 //!
 //! The file holds, little-endian, the numbers of rows and of columns as u64, a class id
-//! a row as u32, and the features as f32. Each line of standard input is a `C`, a
-//! tolerance. The answer is one line: seconds of the
-//! each warm-started, none of which is told). The answer is one line: seconds of the
-//! fit, Newton steps, conjugate-gradient steps, then the objective of each machine; and
-//! one line with the predicted classes of the training rows.
+//! a row as u32, and the rows as f32. A line of standard input is one of
+//!
+//! - `fit C TOLERANCE`: the rows are features. The answer is a line with the seconds,
+//!   the Newton steps, the steps of conjugate gradients and the objective of each
+//!   machine; and a line with the predicted classes of the rows.
+//! - `grid cold` or `grid warm`: the rows are distances. The paper's grid of gamma and C
+//!   by 10 folds, every machine from 0 or from the last one's solution; the answer is a line with the seconds, the machines fitted, and the point chosen: gamma,
+//!   C and accuracy.
 
+use std::error::Error;
 use std::io::{BufRead, Write};
+use std::ops::ControlFlow;
+use std::path::Path;
 use std::time::Instant;
 
-use wordmover_learn::{Features, LinearSvm, SvmParams};
+use wordmover_learn::grid::{self, GridParams};
+use wordmover_learn::{Features, LinearSvm, SvmParams, split};
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+fn main() -> Result<(), Box<dyn Error>> {
     let path = std::env::args_os().nth(1).ok_or("usage: time_svm FILE")?;
+    let data = read(path.as_ref())?;
+    let rows = Features::new(&data.values, data.n_columns)?;
+    let mut out = std::io::stdout().lock();
+    for line in std::io::stdin().lock().lines() {
+        let line = line?;
+        match *line.split_whitespace().collect::<Vec<_>>() {
+            ["fit", cost, tolerance] => {
+                let params = SvmParams::default().cost(cost.parse()?);
+                fit(
+                    params.tolerance(tolerance.parse()?),
+                    rows,
+                    &data.labels,
+                    &mut out,
+                )?;
+            }
+            ["grid", start] => search(start == "warm", rows, &data.labels, &mut out)?,
+            _ => return Err(format!("cannot do {line:?}").into()),
+        }
+        out.flush()?;
+    }
+    Ok(())
+}
+
+struct Data {
+    labels: Vec<usize>,
+    values: Vec<f32>,
+    n_columns: usize,
+}
+
+fn read(path: &Path) -> Result<Data, Box<dyn Error>> {
     let bytes = std::fs::read(path)?;
     let (head, rest) = bytes.split_at_checked(16).ok_or("the file is too short")?;
     let n_rows = u64::from_le_bytes(head[..8].try_into()?) as usize;
@@ -21,48 +58,57 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (labels, values) = rest
         .split_at_checked(4 * n_rows)
         .ok_or("the file is too short")?;
-    let labels: Vec<usize> = labels
-        .as_chunks()
-        .0
-        .iter()
-        .map(|&bytes| u32::from_le_bytes(bytes) as usize)
-        .collect();
-    let values: Vec<f32> = values
-        .as_chunks()
-        .0
-        .iter()
-        .map(|&bytes| f32::from_le_bytes(bytes))
-        .collect();
-    let features = Features::new(&values, n_columns)?;
+    let labels = labels.as_chunks().0.iter();
+    let labels = labels.map(|&bytes| u32::from_le_bytes(bytes) as usize);
+    let values = values.as_chunks().0.iter();
+    let values = values.map(|&bytes| f32::from_le_bytes(bytes));
+    Ok(Data {
+        labels: labels.collect(),
+        values: values.collect(),
+        n_columns,
+    })
+}
 
-    let mut out = std::io::stdout().lock();
-    for line in std::io::stdin().lock().lines() {
-        let line = line?;
-        let mut words = line.split_whitespace();
-        let (Some(cost), Some(tolerance)) = (words.next(), words.next()) else {
-            return Err("a line needs a C and a tolerance".into());
-        };
-        let params = SvmParams::default()
-            .cost(cost.parse()?)
-            .tolerance(tolerance.parse()?);
-        let start = Instant::now();
-        let model = LinearSvm::fit(params, features, &labels)?;
-        let seconds = start.elapsed().as_secs_f64();
-        let solutions = model.solutions();
-        let newton: usize = solutions.iter().map(|s| s.n_newton_steps).sum();
-        let cg: usize = solutions.iter().map(|s| s.n_cg_steps).sum();
-        write!(out, "{seconds} {newton} {cg}")?;
-        for solution in solutions {
-            write!(out, " {}", solution.objective)?;
-        }
-        writeln!(out)?;
-        let predicted: Vec<String> = model
-            .predict(features)?
-            .iter()
-            .map(usize::to_string)
-            .collect();
-        writeln!(out, "{}", predicted.join(" "))?;
-        out.flush()?;
+fn fit(
+    params: SvmParams,
+    features: Features,
+    labels: &[usize],
+    out: &mut impl Write,
+) -> Result<(), Box<dyn Error>> {
+    let start = Instant::now();
+    let model = LinearSvm::fit(params, features, labels)?;
+    let seconds = start.elapsed().as_secs_f64();
+    let solutions = model.solutions();
+    let n_newton: usize = solutions.iter().map(|s| s.n_newton_steps).sum();
+    let n_cg: usize = solutions.iter().map(|s| s.n_cg_steps).sum();
+    write!(out, "{seconds} {n_newton} {n_cg}")?;
+    for solution in solutions {
+        write!(out, " {}", solution.objective)?;
     }
+    writeln!(out)?;
+    for class in model.predict(features)? {
+        write!(out, "{class} ")?;
+    }
+    writeln!(out)?;
+    Ok(())
+}
+
+fn search(
+    warm_starts: bool,
+    distances: Features,
+    labels: &[usize],
+    out: &mut impl Write,
+) -> Result<(), Box<dyn Error>> {
+    let params = GridParams::default().warm_starts(warm_starts);
+    let folds = split::stratified_k_folds(labels, 10, 1)?;
+    let start = Instant::now();
+    let go_on = || ControlFlow::Continue(());
+    let surface = grid::search(&params, &[distances], labels, &folds, &go_on)?;
+    let seconds = start.elapsed().as_secs_f64();
+    let n_fitted = surface.points().len() * folds.len();
+    let best = surface.best();
+    let gamma = best.gamma.unwrap_or(f64::NAN);
+    let (cost, accuracy) = (best.cost, best.accuracy);
+    writeln!(out, "{seconds} {n_fitted} {gamma} {cost} {accuracy}")?;
     Ok(())
 }

@@ -69,14 +69,14 @@ fn the_table_with_the_signal_is_chosen_and_every_point_is_told() {
 }
 
 #[test]
-fn a_point_is_what_a_path_on_the_features_gives() {
+fn a_point_is_what_machines_on_the_features_give() {
     let distances = table(0.02, 3);
     let all = Features::new(&distances, N_COLUMNS).unwrap();
     let labels = labels();
     let folds = k_folds(N_ROWS, 4, 9).unwrap();
-    for standardize in [false, true] {
+    for (standardize, warm_starts) in [(false, false), (false, true), (true, false), (true, true)] {
         let svm = SvmParams::default().standardize(standardize);
-        let params = small().svm(svm);
+        let params = small().svm(svm).warm_starts(warm_starts);
         let surface = search(&params, &[&distances], &folds).unwrap();
         let mut n_right = [0; 4];
         for fold in &folds {
@@ -89,8 +89,14 @@ fn a_point_is_what_a_path_on_the_features_gives() {
             let train = Features::new(&train, N_COLUMNS).unwrap();
             let test = Features::new(&test, N_COLUMNS).unwrap();
             let truth: Vec<usize> = fold.train.iter().map(|&row| labels[row]).collect();
-            let svm = svm.check().unwrap();
-            let path = LinearSvm::fit_path(svm, &params.costs, train, &truth).unwrap();
+            let path = if warm_starts {
+                LinearSvm::fit_path(svm.check().unwrap(), &params.costs, train, &truth).unwrap()
+            } else {
+                let costs = params.costs.iter();
+                costs
+                    .map(|&cost| LinearSvm::fit(svm.cost(cost), train, &truth).unwrap())
+                    .collect()
+            };
             for (n_right, model) in n_right.iter_mut().zip(&path) {
                 let predicted = model.predict(test).unwrap();
                 let right = predicted

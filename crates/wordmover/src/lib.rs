@@ -52,7 +52,9 @@ pub mod vectors;
 pub mod wmd;
 
 pub use document::{BagRules, Document, Weighting, WordCounts};
-pub use embedding::{CheckedParams, EmbeddingParams, Fitter, Gamma, WordMoversEmbedding, kernel};
+pub use embedding::{
+    CheckedParams, EmbeddingParams, EmbeddingStatistics, Fitter, Gamma, WordMoversEmbedding, kernel,
+};
 pub use error::{Error, Result};
 pub use format::ModelFile;
 pub use neighbors::{Neighbor, SearchStatistics, WmdIndex};

@@ -9,7 +9,7 @@
 
 use crate::document::Document;
 use crate::error::{Error, Result};
-use crate::ground::{self, Columns};
+use crate::ground::direct::{self, Columns};
 use crate::space::WordSpace;
 use crate::transport::{self, Certificate, Flow, Solution, Workspace};
 
@@ -401,7 +401,7 @@ fn costs_to(
 ) -> Result<Vec<f64>> {
     let width = columns.width();
     let mut padded = vec![0.0; words.len() * width];
-    ground::costs(&space.gather(words)?, columns, &mut padded);
+    direct::costs(&space.gather(words)?, columns, &mut padded);
     let rows = padded.chunks_exact(width);
     Ok(rows
         .flat_map(|row| row[..n_sinks].iter().copied())

@@ -4,7 +4,7 @@
 use crate::error::{Error, Result, same_length};
 use crate::features::Features;
 
-use super::panels::{LANES, Panels};
+use super::panels::Panels;
 
 /// The training part, prepared once for every C.
 #[derive(Debug)]
@@ -60,38 +60,22 @@ impl Design {
         let scaling = standardize.then(|| column_scaling(features));
         let n_features = features.n_columns();
         let n_columns = n_features + usize::from(bias.is_some());
-        let scaled =
-            |row: usize, columns: std::ops::Range<usize>, put: &mut dyn FnMut(usize, f32)| {
-                let from_features = columns.start..columns.end.min(n_features);
-                let values = &features.row(order[row])[from_features.clone()];
-                for (column, &value) in from_features.zip(values) {
-                    let scaling = scaling.as_ref().map(|scaling| scaling[column]);
-                    put(
-                        column,
-                        scaling.map_or(value, |scaling| scaling.apply(value)),
-                    );
+        let (rows, columns) = if scaling.is_none() && bias.is_none() {
+            pack(features, &order)
+        } else {
+            let mut values = Vec::with_capacity(n_rows * n_columns);
+            for row in 0..n_rows {
+                match &scaling {
+                    None => values.extend_from_slice(features.row(row)),
+                    Some(scaling) => {
+                        let each = scaling.iter().zip(features.row(row));
+                        values.extend(each.map(|(scaling, &x)| scaling.apply(x)));
+                    }
                 }
-                if let (true, Some(bias)) = (columns.contains(&n_features), bias) {
-                    put(n_features, bias as f32);
-                }
-            };
-        let rows = Panels::new(n_rows, n_columns, |p, panel| {
-            for row in p * LANES..n_rows.min((p + 1) * LANES) {
-                let lane = row % LANES;
-                scaled(row, 0..n_columns, &mut |column, x| {
-                    panel[column * LANES + lane] = x
-                });
+                values.extend(bias.map(|bias| bias as f32));
             }
-        });
-        let columns = Panels::new(n_columns, n_rows, |p, panel| {
-            let first = p * LANES;
-            let range = first..n_columns.min(first + LANES);
-            for (row, lanes) in panel.chunks_exact_mut(LANES).enumerate() {
-                scaled(row, range.clone(), &mut |column, x| {
-                    lanes[column - first] = x
-                });
-            }
-        });
+            pack(Features::new(&values, n_columns)?, &order)
+        };
         Ok(Design {
             rows,
             columns,
@@ -145,6 +129,12 @@ impl ColumnScaling {
     fn apply(self, value: f32) -> f32 {
         ((f64::from(value) - self.mean) * self.factor) as f32
     }
+}
+
+/// Both layouts of the rows in this order.
+fn pack(matrix: Features, order: &[usize]) -> (Panels, Panels) {
+    let rows = Panels::of_rows(matrix, order);
+    (rows, Panels::of_columns(matrix, order))
 }
 
 fn in_order_of_appearance(labels: &[usize]) -> (Vec<usize>, Vec<usize>) {

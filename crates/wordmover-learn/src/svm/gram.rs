@@ -13,6 +13,10 @@
 use super::design::Design;
 use super::panels::{LANES, Panels};
 
+/// With more columns the matrix leaves the caches, and reading it takes about as long as
+/// going through `X` for several classes at once.
+const MOST_COLUMNS: usize = 1024;
+
 /// `X_B^T X_B` for some set of rows `B`.
 #[derive(Debug, Clone)]
 pub(crate) struct Gram {
@@ -33,6 +37,16 @@ impl Gram {
         let mut gram = Gram::of_no_rows(design);
         gram.change_to(design, &vec![true; design.n_rows]);
         gram
+    }
+
+    /// Whether a product with the matrix can be cheaper than one through `X`.
+    pub fn may_pay(design: &Design) -> bool {
+        design.n_columns < design.n_rows && design.n_columns <= MOST_COLUMNS
+    }
+
+    /// Multiplications for a row that enters or leaves.
+    pub fn cost_of_a_change(design: &Design) -> usize {
+        design.n_columns * (design.n_columns + 1) / 2
     }
 
     /// How many rows enter or leave if the set becomes `active`.

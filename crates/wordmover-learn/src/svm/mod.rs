@@ -7,12 +7,13 @@
 
 mod design;
 mod gram;
+mod machine;
 mod model;
 mod newton;
 mod panels;
 mod params;
 mod vectors;
 
+pub use machine::{Solution, Stop};
 pub use model::LinearSvm;
-pub use newton::{Solution, Stop};
 pub use params::{CheckedSvmParams, SvmParams};

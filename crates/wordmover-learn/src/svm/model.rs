@@ -4,8 +4,9 @@ use crate::error::{Error, Result, same_length};
 use crate::features::Features;
 
 use super::design::Design;
-use super::newton::{Solution, Solver};
-use super::panels::{LANES, Panels};
+use super::machine::Solution;
+use super::newton::Solver;
+use super::panels::Panels;
 use super::params::{CheckedSvmParams, SvmParams, check_cost};
 
 /// Rows whose decision values are computed together.
@@ -55,17 +56,19 @@ impl LinearSvm {
         labels: &[usize],
     ) -> Result<Vec<Self>> {
         let mut path = Vec::with_capacity(costs.len());
-        Self::visit_path(params, costs, features, labels, |model| {
+        Self::visit_path(params, costs, true, features, labels, |model| {
             path.push(model);
             Ok(())
         })?;
         Ok(path)
     }
 
-    /// [`fit_path`](Self::fit_path), machine by machine; an error of `visit` ends it.
+    /// [`fit_path`](Self::fit_path), machine by machine, with warm starts or each from
+    /// 0; an error of `visit` ends it.
     pub(crate) fn visit_path(
         params: CheckedSvmParams,
         costs: &[f64],
+        warm_starts: bool,
         features: Features,
         labels: &[usize],
         mut visit: impl FnMut(Self) -> Result<()>,
@@ -73,8 +76,11 @@ impl LinearSvm {
         costs.iter().try_for_each(|&cost| check_cost(cost))?;
         let params = params.get();
         let design = Design::new(features, labels, params.standardize, params.bias)?;
-        let mut solver = Solver::new(&design, true);
+        let mut solver = Solver::new(&design, warm_starts);
         for &cost in costs {
+            if !warm_starts {
+                solver.reset();
+            }
             let solutions = solver.solve(cost, params.tolerance);
             visit(Self::of(&design, &solver, solutions))?;
         }
@@ -188,8 +194,9 @@ impl LinearSvm {
         features.check_finite()?;
         let mut values = Vec::with_capacity(features.n_rows() * self.n_machines());
         for start in (0..features.n_rows()).step_by(BLOCK) {
-            let n = BLOCK.min(features.n_rows() - start);
-            values.extend(self.values_of(&pack(features, start, n), n));
+            let rows: Vec<usize> = (start..features.n_rows()).take(BLOCK).collect();
+            let panels = Panels::of_rows(features, &rows);
+            values.extend(self.values_of(&panels, rows.len()));
         }
         Ok(values)
     }
@@ -238,16 +245,4 @@ impl LinearSvm {
         }
         self.classes[best]
     }
-}
-
-/// `n` rows from `start` on, ready to be multiplied.
-fn pack(features: Features, start: usize, n: usize) -> Panels {
-    Panels::new(n, features.n_columns(), |p, panel| {
-        for (l, row) in (p * LANES..n.min((p + 1) * LANES)).enumerate() {
-            let values = features.row(start + row);
-            for (lanes, &value) in panel.chunks_exact_mut(LANES).zip(values) {
-                lanes[l] = value;
-            }
-        }
-    })
 }

@@ -8,9 +8,14 @@
 //! set. The loops are plain; the compiler vectorises them, for the baseline and for
 //! AVX2, chosen at run time.
 //!
-//! Measured against the crates `gemm` and `matrixmultiply`: see `docs/svm.md`.
+//! The crates `gemm` and `matrixmultiply` are slower at these shapes, and add in another
+//! order: `docs/svm.md`.
+
+use std::ops::Range;
 
 use rayon::prelude::*;
+
+use crate::features::Features;
 
 /// Rows of a panel.
 pub(crate) const LANES: usize = 8;
@@ -18,6 +23,12 @@ pub(crate) const LANES: usize = 8;
 /// Vectors multiplied together: with two registers a panel, enough sums run side by
 /// side to hide the latency of an addition.
 const MOST_TOGETHER: usize = 4;
+
+/// Panels a thread takes at once.
+const PANELS_A_TASK: usize = 16;
+
+/// Terms of all panels of a task that are added before the next ones.
+const TERMS_A_TIME: usize = 1024;
 
 /// Products smaller than this many multiplications are not shared among threads.
 const WORTH_SHARING: usize = 1 << 21;
@@ -49,6 +60,39 @@ impl Panels {
         }
     }
 
+    /// Some rows of a matrix, in the order given.
+    pub fn of_rows(matrix: Features, rows: &[usize]) -> Self {
+        Panels::new(rows.len(), matrix.n_columns(), |p, panel| {
+            for (l, &row) in rows.iter().skip(p * LANES).take(LANES).enumerate() {
+                for (lanes, &x) in panel.chunks_exact_mut(LANES).zip(matrix.row(row)) {
+                    lanes[l] = x;
+                }
+            }
+        })
+    }
+
+    /// The transpose of that.
+    pub fn of_columns(matrix: Features, rows: &[usize]) -> Self {
+        let (n_columns, n_terms) = (matrix.n_columns(), rows.len());
+        let mut values = vec![0.0; n_columns.div_ceil(LANES) * n_terms * LANES];
+        // Several panels a time: a few numbers of each row would waste its cache lines.
+        let tasks = values.par_chunks_mut(PANELS_A_TASK * n_terms.max(1) * LANES);
+        tasks.enumerate().for_each(|(task, values)| {
+            for (t, &row) in rows.iter().enumerate() {
+                let row = &matrix.row(row)[task * PANELS_A_TASK * LANES..];
+                let panels = values.chunks_exact_mut(n_terms * LANES);
+                for (panel, x) in panels.zip(row.chunks(LANES)) {
+                    panel[t * LANES..][..x.len()].copy_from_slice(x);
+                }
+            }
+        });
+        Panels {
+            n_rows: n_columns,
+            n_terms,
+            values,
+        }
+    }
+
     fn panel(&self, p: usize) -> &[f32] {
         &self.values[p * self.n_terms * LANES..][..self.n_terms * LANES]
     }
@@ -70,11 +114,7 @@ impl Panels {
     }
 
     fn multiply_as<const SQUARES: bool>(&self, pairs: &mut [(&[f64], &mut [f64])]) {
-        let n_panels = self.n_rows.div_ceil(LANES);
         let n_vectors = pairs.len();
-        if n_vectors == 0 || n_panels == 0 {
-            return;
-        }
         for (right, out) in pairs.iter() {
             assert_eq!(
                 (right.len(), out.len()),
@@ -82,28 +122,28 @@ impl Panels {
                 "shape"
             );
         }
+        if n_vectors == 0 || self.n_terms == 0 {
+            return;
+        }
         let rights: Vec<Interleaved> = pairs
             .chunks(MOST_TOGETHER)
             .map(|together| Interleaved::new(together.iter().map(|(right, _)| *right)))
             .collect();
         // Panel by panel, and in each vector by vector.
-        let mut sums = vec![0.0; n_panels * n_vectors * LANES];
-        // Several panels a time when there are few vectors.
-        let group = MOST_TOGETHER / n_vectors.min(MOST_TOGETHER);
-        let work = |(g, sums): (usize, &mut [f64])| {
-            let n_panels = sums.len() / (n_vectors * LANES);
-            let panels = &self.values[g * group * self.n_terms * LANES..];
-            multiply_group::<SQUARES>(panels, n_panels, &rights, sums);
-        };
-        let groups = sums.par_chunks_mut(group * n_vectors * LANES).enumerate();
-        let a_group = group * LANES * self.n_terms * n_vectors;
-        groups
-            .with_min_len(WORTH_SHARING / (a_group + 1) / 2 + 1)
-            .for_each(work);
+        let n_panels = self.n_rows.div_ceil(LANES);
+        let first = if SQUARES { 1.0 } else { 0.0 };
+        let mut sums = vec![[first; LANES]; n_panels * n_vectors];
+        let tasks = sums.par_chunks_mut(PANELS_A_TASK * n_vectors);
+        let values = self.values.par_chunks(PANELS_A_TASK * self.n_terms * LANES);
+        let a_task = PANELS_A_TASK * LANES * self.n_terms * n_vectors;
+        tasks
+            .zip(values)
+            .with_min_len(WORTH_SHARING / a_task + 1)
+            .for_each(|(sums, panels)| add_products::<SQUARES>(panels, &rights, sums));
         for (v, (_, out)) in pairs.iter_mut().enumerate() {
-            for (p, out) in out.chunks_mut(LANES).enumerate() {
-                let from = (p * n_vectors + v) * LANES;
-                out.copy_from_slice(&sums[from..from + out.len()]);
+            let sums = sums.iter().skip(v).step_by(n_vectors);
+            for (out, sums) in out.chunks_mut(LANES).zip(sums) {
+                out.copy_from_slice(&sums[..out.len()]);
             }
         }
     }
@@ -113,31 +153,37 @@ impl Panels {
     pub fn add_outer_products(&self, signs: &[f64], square: &mut [f64]) {
         let n = self.n_rows;
         assert_eq!((signs.len(), square.len()), (self.n_terms, n * n), "shape");
-        let mut right = vec![0.0; self.n_terms * MOST_TOGETHER];
-        let mut sums = [0.0; MOST_TOGETHER * LANES];
-        for p in 0..n.div_ceil(LANES) {
-            let panel = self.panel(p);
+        let n_panels = n.div_ceil(LANES);
+        for p in 0..n_panels {
             for half in 0..LANES / MOST_TOGETHER {
                 let first = p * LANES + half * MOST_TOGETHER;
-                let lanes = panel.chunks_exact(LANES).zip(signs);
-                for (right, (lanes, sign)) in right.chunks_exact_mut(MOST_TOGETHER).zip(lanes) {
+                let lanes = self.panel(p).chunks_exact(LANES).zip(signs);
+                let values = lanes.flat_map(|(lanes, sign)| {
                     let lanes = &lanes[half * MOST_TOGETHER..][..MOST_TOGETHER];
-                    for (right, &lane) in right.iter_mut().zip(lanes) {
-                        *right = sign * f64::from(lane);
-                    }
+                    lanes.iter().map(move |&lane| sign * f64::from(lane))
+                });
+                let rows = [Interleaved {
+                    n_vectors: MOST_TOGETHER,
+                    values: values.collect(),
+                }];
+                let mut sums = vec![[0.0; LANES]; (n_panels - p) * MOST_TOGETHER];
+                let from_here = &self.values[p * self.n_terms * LANES..];
+                add_products::<false>(from_here, &rows, &mut sums);
+                for (i, sums) in sums.chunks_exact(MOST_TOGETHER).enumerate() {
+                    add_block(square, n, first, (p + i) * LANES, sums);
                 }
-                for q in p..n.div_ceil(LANES) {
-                    multiply_four(self.panel(q), &right, &mut sums);
-                    for (v, sums) in sums.chunks_exact(LANES).enumerate() {
-                        for (l, &sum) in sums.iter().enumerate() {
-                            let (i, j) = (first + v, q * LANES + l);
-                            if i < n && j < n && i <= j {
-                                square[i * n + j] += sum;
-                                square[j * n + i] = square[i * n + j];
-                            }
-                        }
-                    }
-                }
+            }
+        }
+    }
+}
+
+/// Adds to `square[i][j]` and `square[j][i]` for four `i` and eight `j >= i`.
+fn add_block(square: &mut [f64], n: usize, i: usize, j: usize, sums: &[[f64; LANES]]) {
+    for (i, sums) in (i..n).zip(sums) {
+        for (j, sum) in (j..n).zip(sums) {
+            if i <= j {
+                square[i * n + j] += sum;
+                square[j * n + i] = square[i * n + j];
             }
         }
     }
@@ -163,142 +209,126 @@ impl Interleaved {
     }
 }
 
-/// Products of `n_panels` panels with all vectors.
-fn multiply_group<const SQUARES: bool>(
+/// Adds the products of some panels with all vectors.
+fn add_products<const SQUARES: bool>(
     panels: &[f32],
-    n_panels: usize,
     rights: &[Interleaved],
-    sums: &mut [f64],
+    sums: &mut [[f64; LANES]],
 ) {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
         // SAFETY: the machine has AVX2, which is all the function asks for.
-        unsafe { multiply_group_avx2::<SQUARES>(panels, n_panels, rights, sums) };
+        unsafe { add_products_avx2::<SQUARES>(panels, rights, sums) };
         return;
     }
-    multiply_group_portable::<SQUARES>(panels, n_panels, rights, sums);
+    add_products_portable::<SQUARES>(panels, rights, sums);
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn multiply_group_avx2<const SQUARES: bool>(
+fn add_products_avx2<const SQUARES: bool>(
     panels: &[f32],
-    n_panels: usize,
     rights: &[Interleaved],
-    sums: &mut [f64],
+    sums: &mut [[f64; LANES]],
 ) {
-    multiply_group_portable::<SQUARES>(panels, n_panels, rights, sums);
+    add_products_portable::<SQUARES>(panels, rights, sums);
 }
 
+/// Some terms at a time, so that those of all vectors stay in the cache while the
+/// panels go by; a sum goes on where it stopped.
 #[inline(always)]
-fn multiply_group_portable<const SQUARES: bool>(
+fn add_products_portable<const SQUARES: bool>(
     panels: &[f32],
-    n_panels: usize,
     rights: &[Interleaved],
-    sums: &mut [f64],
+    sums: &mut [[f64; LANES]],
 ) {
-    let Some(first) = rights.first() else { return };
-    let n_terms = first.values.len() / first.n_vectors;
-    let length = n_terms * LANES;
-    let a_panel = sums.len() / n_panels;
-    if n_panels == 4 && rights.len() == 1 && first.n_vectors == 1 {
-        let sums = sums.as_chunks_mut::<LANES>().0;
-        products::<4, 1, SQUARES>(panels, length, &first.values, sums);
-        return;
-    }
-    if n_panels == 2 && rights.len() == 1 && first.n_vectors == 2 {
-        let sums = sums.as_chunks_mut::<LANES>().0;
-        products::<2, 2, SQUARES>(panels, length, &first.values, sums);
-        return;
-    }
-    for (p, sums) in sums.chunks_exact_mut(a_panel).enumerate() {
-        let panel = &panels[p * length..];
-        let mut sums = sums.as_chunks_mut::<LANES>().0;
+    let n_vectors: usize = rights.iter().map(|right| right.n_vectors).sum();
+    let n_panels = sums.len() / n_vectors;
+    let panels = panels.as_chunks().0;
+    let n_terms = panels.len() / n_panels;
+    for start in (0..n_terms).step_by(TERMS_A_TIME) {
+        let terms = start..n_terms.min(start + TERMS_A_TIME);
+        let mut vector = 0;
         for right in rights {
-            let (these, rest) = sums.split_at_mut(right.n_vectors);
-            let values = &right.values;
-            match right.n_vectors {
-                1 => products::<1, 1, SQUARES>(panel, length, values, these),
-                2 => products::<1, 2, SQUARES>(panel, length, values, these),
-                3 => products::<1, 3, SQUARES>(panel, length, values, these),
-                _ => products::<1, 4, SQUARES>(panel, length, values, these),
+            let mut p = 0;
+            while p < n_panels {
+                let block = Block {
+                    panels: &panels[p * n_terms..],
+                    n_terms,
+                    terms: terms.clone(),
+                    right: &right.values,
+                    sums: &mut sums[p * n_vectors + vector..],
+                    n_vectors,
+                };
+                // Enough sums side by side to hide the latency of an addition.
+                p += match (right.n_vectors, n_panels - p) {
+                    (1, 4..) => block.add::<4, 1, SQUARES>(),
+                    (1, _) => block.add::<1, 1, SQUARES>(),
+                    (2, 2..) => block.add::<2, 2, SQUARES>(),
+                    (2, _) => block.add::<1, 2, SQUARES>(),
+                    (3, 2..) => block.add::<2, 3, SQUARES>(),
+                    (3, _) => block.add::<1, 3, SQUARES>(),
+                    _ => block.add::<1, 4, SQUARES>(),
+                };
             }
-            sums = rest;
+            vector += right.n_vectors;
         }
     }
 }
 
-/// Products of `P` panels, one every `length` values, with `V` interleaved vectors.
-#[inline(always)]
-fn products<const P: usize, const V: usize, const SQUARES: bool>(
-    panels: &[f32],
-    length: usize,
-    right: &[f64],
-    out: &mut [[f64; LANES]],
-) {
-    let panels: [&[[f32; LANES]]; P] =
-        std::array::from_fn(|p| panels[p * length..][..length].as_chunks().0);
-    let right = right.as_chunks::<V>().0;
-    let n = panels
-        .iter()
-        .fold(right.len(), |n, panel| n.min(panel.len()));
-    let mut sums = [[[if SQUARES { 1.0 } else { 0.0 }; LANES]; V]; P];
-    for t in 0..n {
+/// Some terms of some panels, and of the vectors they are multiplied with.
+struct Block<'a> {
+    /// One panel every `n_terms`.
+    panels: &'a [[f32; LANES]],
+    n_terms: usize,
+    terms: Range<usize>,
+    /// Interleaved vectors.
+    right: &'a [f64],
+    /// Those of a panel every `n_vectors`.
+    sums: &'a mut [[f64; LANES]],
+    n_vectors: usize,
+}
+
+impl Block<'_> {
+    /// Adds the products of `P` panels with `V` vectors, and returns `P`.
+    #[inline(always)]
+    fn add<const P: usize, const V: usize, const SQUARES: bool>(self) -> usize {
+        let panels: [&[[f32; LANES]]; P] =
+            std::array::from_fn(|p| &self.panels[p * self.n_terms..][self.terms.clone()]);
+        let right = &self.right.as_chunks::<V>().0[self.terms.clone()];
+        let mut sums = [[[0.0; LANES]; V]; P];
         for p in 0..P {
-            let mut lanes = [0.0; LANES];
-            for l in 0..LANES {
-                let x = f64::from(panels[p][t][l]);
-                lanes[l] = if SQUARES { x * x } else { x };
-            }
-            for v in 0..V {
-                let factor = right[t][v];
+            sums[p].copy_from_slice(&self.sums[p * self.n_vectors..][..V]);
+        }
+        let n = panels
+            .iter()
+            .fold(right.len(), |n, panel| n.min(panel.len()));
+        for t in 0..n {
+            for p in 0..P {
+                let mut lanes = [0.0; LANES];
                 for l in 0..LANES {
-                    sums[p][v][l] += lanes[l] * factor;
+                    let x = f64::from(panels[p][t][l]);
+                    lanes[l] = if SQUARES { x * x } else { x };
+                }
+                for v in 0..V {
+                    let factor = right[t][v];
+                    for l in 0..LANES {
+                        sums[p][v][l] += lanes[l] * factor;
+                    }
                 }
             }
         }
+        for p in 0..P {
+            self.sums[p * self.n_vectors..][..V].copy_from_slice(&sums[p]);
+        }
+        P
     }
-    for p in 0..P {
-        out[p * V..(p + 1) * V].copy_from_slice(&sums[p]);
-    }
-}
-
-fn multiply_four(panel: &[f32], right: &[f64], sums: &mut [f64; MOST_TOGETHER * LANES]) {
-    #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: the machine has AVX2, which is all the function asks for.
-        unsafe { multiply_four_avx2(panel, right, sums) };
-        return;
-    }
-    multiply_four_portable(panel, right, sums);
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn multiply_four_avx2(panel: &[f32], right: &[f64], sums: &mut [f64; MOST_TOGETHER * LANES]) {
-    multiply_four_portable(panel, right, sums);
-}
-
-#[inline(always)]
-fn multiply_four_portable(panel: &[f32], right: &[f64], sums: &mut [f64; MOST_TOGETHER * LANES]) {
-    let sums = sums.as_chunks_mut::<LANES>().0;
-    products::<1, MOST_TOGETHER, false>(panel, panel.len(), right, sums);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
-
-    fn panels(values: &[f32], n_rows: usize, n_terms: usize) -> Panels {
-        Panels::new(n_rows, n_terms, |p, panel| {
-            for (t, lanes) in panel.chunks_exact_mut(LANES).enumerate() {
-                for (row, lane) in (p * LANES..n_rows).zip(lanes) {
-                    *lane = values[row * n_terms + t];
-                }
-            }
-        })
-    }
 
     fn bits(values: &[f64]) -> Vec<u64> {
         values.iter().map(|x| x.to_bits()).collect()
@@ -313,7 +343,8 @@ mod tests {
                     (Just(n), Just(t), Just(v), values, prop::collection::vec(-1.0..1.0f64, t * v))
                 })
         ) {
-            let matrix = panels(&values, n_rows, n_terms);
+            let rows = Features::new(&values, n_terms).unwrap();
+            let matrix = Panels::of_rows(rows, &(0..n_rows).collect::<Vec<_>>());
             let mut products = vec![f64::NAN; n_rows * n_vectors];
             let mut squares = products.clone();
             let pairs = || right.chunks_exact(n_terms);
@@ -347,12 +378,26 @@ mod tests {
                 .map(|together| Interleaved::new(together.chunks_exact(9)))
                 .collect();
             for n_panels in 1..=4 {
-                let mut fast = vec![f64::NAN; n_panels * n_vectors * LANES];
+                let mut fast = vec![[0.5; LANES]; n_panels * n_vectors];
                 let mut portable = fast.clone();
-                multiply_group::<false>(&values, n_panels, &rights, &mut fast);
-                multiply_group_portable::<false>(&values, n_panels, &rights, &mut portable);
-                prop_assert_eq!(bits(&fast), bits(&portable));
+                let values = &values[..n_panels * 9 * LANES];
+                add_products::<false>(values, &rights, &mut fast);
+                add_products_portable::<false>(values, &rights, &mut portable);
+                prop_assert_eq!(bits(fast.as_flattened()), bits(portable.as_flattened()));
             }
+        }
+
+        #[test]
+        fn columns_are_the_rows_of_the_transpose(
+            (n, m, values) in (1..20usize, 1..300usize).prop_flat_map(|(n, m)| {
+                (Just(n), Just(m), prop::collection::vec(-1.0..1.0f32, n * m))
+            })
+        ) {
+            let transpose: Vec<f32> = (0..n * m).map(|i| values[i % n * m + i / n]).collect();
+            let all = |n: usize| (0..n).collect::<Vec<_>>();
+            let columns = Panels::of_columns(Features::new(&values, m).unwrap(), &all(n));
+            let rows = Panels::of_rows(Features::new(&transpose, n).unwrap(), &all(m));
+            prop_assert_eq!(columns.values, rows.values);
         }
 
         #[test]
@@ -366,7 +411,8 @@ mod tests {
             // Whole numbers: exact in any order.
             let values: Vec<f32> = values.into_iter().map(f32::from).collect();
             let mut square = vec![1.0; n_rows * n_rows];
-            panels(&values, n_rows, n_terms).add_outer_products(&signs, &mut square);
+            let rows = Features::new(&values, n_terms).unwrap();
+            Panels::of_rows(rows, &(0..n_rows).collect::<Vec<_>>()).add_outer_products(&signs, &mut square);
             for i in 0..n_rows {
                 for j in 0..n_rows {
                     let at = |row: usize, t: usize| f64::from(values[row * n_terms + t]);

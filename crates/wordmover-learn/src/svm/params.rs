@@ -20,7 +20,8 @@ pub struct SvmParams {
     /// smaller side (LIBLINEAR's `-e`). Default 1e-4.
     pub tolerance: f64,
     /// Value of an additional column whose weight is the bias (LIBLINEAR's `-B`; the
-    /// weight is regularised like the others). Default none.
+    /// weight is regularised like the others), in single precision like all features.
+    /// Default none.
     pub bias: Option<f64>,
     /// Whether columns are shifted and scaled to mean 0 and variance 1 over the
     /// training rows. The model takes features as they are: the scaling is folded

@@ -8,8 +8,10 @@
 mod fit;
 mod model;
 mod params;
+mod statistics;
 mod transform;
 
 pub use fit::Fitter;
 pub use model::{WordMoversEmbedding, kernel};
 pub use params::{CheckedParams, EmbeddingParams, Gamma};
+pub use statistics::EmbeddingStatistics;

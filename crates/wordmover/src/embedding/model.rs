@@ -13,7 +13,8 @@ use crate::vectors::WordVectors;
 
 use super::fit::Fitter;
 use super::params::EmbeddingParams;
-use super::transform;
+use super::statistics::EmbeddingStatistics;
+use super::transform::{self, Precision, Transform};
 
 /// The features of a document without a known word.
 const EMPTY: f32 = 0.0;
@@ -24,6 +25,10 @@ const EMPTY: f32 = 0.0;
 /// the random documents `omega_j`; inner products of two embeddings estimate the
 /// Word Mover's Kernel. The embedding of a document depends on the document and the
 /// model alone: not on the documents beside it, the batch size or the threads.
+///
+/// Features are single-precision numbers, and so are the ground costs they are made from:
+/// the distances behind them are good to 2e-7 of their value or better. Those of
+/// [`distances`](WordMoversEmbedding::distances) are in double precision throughout.
 ///
 /// A document without a known word is infinitely far from everything, so its
 /// features are all 0.
@@ -107,8 +112,8 @@ impl WordMoversEmbedding {
     }
 
     /// Embeds documents into a buffer of the caller's, row by row. Now and then
-    /// `progress` hears how many distances were computed since the last time, out
-    /// of `documents.len() * n_features()`, and may break off.
+    /// `progress` hears what was done since the last time, out of
+    /// `documents.len() * n_features()` distances, and may break off.
     ///
     /// # Errors
     ///
@@ -121,11 +126,19 @@ impl WordMoversEmbedding {
         &self,
         documents: &[Document],
         out: &mut [f32],
-        progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
+        progress: &mut dyn FnMut(&EmbeddingStatistics) -> ControlFlow<()>,
     ) -> Result<()> {
-        let (space, random) = (&self.space, &self.random_documents);
-        let feature = self.feature();
-        transform::map_distances(space, random, documents, out, EMPTY, feature, progress)
+        self.features_transform()
+            .map_distances(documents, out, EMPTY, self.feature(), progress)
+    }
+
+    /// What features are made with.
+    fn features_transform(&self) -> Transform<'_> {
+        Transform {
+            space: &self.space,
+            random_documents: &self.random_documents,
+            precision: Precision::Single,
+        }
     }
 
     /// A distance to its feature.
@@ -139,7 +152,7 @@ impl WordMoversEmbedding {
     }
 
     /// The exact distances from every document to every random document, row by
-    /// row: what the features are made of. Infinity for documents without words.
+    /// row, in double precision: what the features are made of. Infinity for documents without words.
     ///
     /// # Errors
     ///
@@ -148,7 +161,9 @@ impl WordMoversEmbedding {
         transform::distances(&self.space, &self.random_documents, documents)
     }
 
-    /// Like [`distances`](Self::distances) into a buffer of the caller's, with
+    /// The distances that [`embed`](Self::embed) makes features of, for
+    /// [`features_of`](Self::features_of): their ground costs are in single precision,
+    /// unlike those of [`distances`](Self::distances). Into a buffer of the caller's, with
     /// `progress` as in [`embed_into`](Self::embed_into).
     ///
     /// # Errors
@@ -158,20 +173,20 @@ impl WordMoversEmbedding {
     /// # Panics
     ///
     /// As [`embed_into`](Self::embed_into).
-    pub fn distances_into(
+    pub fn feature_distances_into(
         &self,
         documents: &[Document],
         out: &mut [f64],
-        progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
+        progress: &mut dyn FnMut(&EmbeddingStatistics) -> ControlFlow<()>,
     ) -> Result<()> {
-        let (space, random) = (&self.space, &self.random_documents);
-        let far = f64::INFINITY;
-        transform::map_distances(space, random, documents, out, far, |d| d, progress)
+        self.features_transform()
+            .map_distances(documents, out, f64::INFINITY, |d| d, progress)
     }
 
-    /// The features that [`distances`](Self::distances) of this model make, to the bit
-    /// those of [`embed`](Self::embed). Distances do not depend on gamma: kept, they serve
-    /// models that differ in gamma alone.
+    /// The features that distances of
+    /// [`feature_distances_into`](Self::feature_distances_into) make, to the bit those of
+    /// [`embed`](Self::embed). Distances do not depend on gamma: kept, they serve models
+    /// that differ in gamma alone.
     #[must_use]
     pub fn features_of(&self, distances: &[f64]) -> Vec<f32> {
         let feature = self.feature();

@@ -152,10 +152,11 @@ impl Workspace {
             simd.store(mass, &mut self.masses[block]);
             let rows = &costs[block * 4 * m..];
             let last = supply_rest.len() - 1;
-            let start = [0, 1.min(last) * m, 2.min(last) * m, last * m];
+            let (second, third) = (&rows[1.min(last) * m..][..m], &rows[2.min(last) * m..][..m]);
+            let (first, fourth) = (&rows[..m], &rows[last * m..][..m]);
             for k in 0..m {
-                let [a, b, c, d] = start.map(|start| rows[start + k]);
-                let column = cost_grid.round_lanes(simd, simd.of(a, b, c, d));
+                let column = simd.of(first[k], second[k], third[k], fourth[k]);
+                let column = cost_grid.round_lanes(simd, column);
                 simd.store(column, &mut self.columns[block * m + k]);
                 add_weighted::<S, M>(simd, sums, stored, k, column, mass);
             }

@@ -101,9 +101,16 @@ impl<'a, const M: usize> Tree<'a, M> {
                 from_up += self.up_flow[sink] * given.cost(up as usize, sink);
             }
         }
+        let n = given.supply.len();
         let mut to_home = 0.0;
-        for source in 0..given.supply.len() {
-            to_home += given.cost(source, self.home_of(source)) * self.home_flow[source];
+        for (source, (home, flow)) in self.home.iter().zip(&*self.home_flow).take(n).enumerate() {
+            let home = home.to_bits() as usize;
+            let at = if given.is_turned {
+                home * n + source
+            } else {
+                source * m + home
+            };
+            to_home += given.costs[at] * flow;
         }
         to_home + from_up
     }
