@@ -160,7 +160,8 @@ impl WordProbabilities {
 
 /// The probability of the word at `rank` (from 0) of `n` by Zipf's law: the integral
 /// of `1 / (x + 2.7)` over its place, over that from 0 to `n`. They sum to one.
-pub(crate) fn zipf_probability(rank: usize, n: usize) -> f64 {
+#[cfg(any(test, feature = "builtin-vectors"))]
+fn zipf_probability(rank: usize, n: usize) -> f64 {
     let rank = rank as f64;
     libm::log1p(1.0 / (rank + ZIPF_SHIFT)) / libm::log1p(n as f64 / ZIPF_SHIFT)
 }
