@@ -6,7 +6,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyString};
 use wordmover::text::{Case, StopWords, Tokenizer};
-use wordmover::{Gamma, Normalization, RandomWords, Weighting};
+use wordmover::{Components, Finish, Gamma, Normalization, RandomWords, Weighting};
 
 use crate::texts::kind_of;
 
@@ -33,9 +33,15 @@ fn choice<T: Copy>(
     })
 }
 
-const WEIGHTINGS: [(Option<&str>, Weighting); 2] = [
+const WEIGHTINGS: [(Option<&str>, Weighting); 3] = [
     (Some("nbow"), Weighting::Nbow),
     (Some("tfidf"), Weighting::Tfidf),
+    (Some("sif"), Weighting::Sif),
+];
+const FINISHES: [(Option<&str>, Finish); 3] = [
+    (Some("standardize"), Finish::Standardize),
+    (Some("center"), Finish::Center),
+    (Some("raw"), Finish::Raw),
 ];
 const NORMALIZATIONS: [(Option<&str>, Normalization); 4] = [
     (Some("unit"), Normalization::Unit),
@@ -66,6 +72,34 @@ pub fn uncentered(name: Option<&str>) -> PyResult<Normalization> {
         name,
         &[NORMALIZATIONS[0], NORMALIZATIONS[3]],
     )
+}
+
+pub fn finish(name: &str) -> PyResult<Finish> {
+    choice("finish", Some(name), &FINISHES)
+}
+
+/// `"keep"`, `"flatten=K"` or `"remove=K"`, as the program has it.
+pub fn components(value: &str) -> PyResult<Components> {
+    let components = match value.split_once('=') {
+        None if value == "keep" => Some(Components::Keep),
+        Some(("flatten", count)) => count.parse().ok().map(Components::Flatten),
+        Some(("remove", count)) => count.parse().ok().map(Components::Remove),
+        _ => None,
+    };
+    components.ok_or_else(|| {
+        PyValueError::new_err(format!(
+            "components is {value:?}: it must be \"keep\", \"flatten=K\" or \"remove=K\""
+        ))
+    })
+}
+
+/// The other way round.
+pub fn name_of_components(components: Components) -> String {
+    match components {
+        Components::Flatten(count) => format!("flatten={count}"),
+        Components::Remove(count) => format!("remove={count}"),
+        _ => "keep".to_owned(),
+    }
 }
 
 pub fn random_words(name: &str) -> PyResult<RandomWords> {
@@ -130,3 +164,4 @@ name_of!(name_of_weighting, Weighting, WEIGHTINGS);
 name_of!(name_of_normalization, Normalization, NORMALIZATIONS);
 name_of!(name_of_random_words, RandomWords, RANDOM_WORDS);
 name_of!(name_of_case, Case, CASES);
+name_of!(name_of_finish, Finish, FINISHES);

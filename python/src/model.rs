@@ -36,7 +36,7 @@ fn matrix<T: numpy::Element>(
 impl Model {
     /// Fits a model on counted words.
     #[staticmethod]
-    #[pyo3(signature = (counts, *, vectors, n_features, d_max, gamma, weights, normalization, random_words, case, stop_words, min_count, max_words, seed))]
+    #[pyo3(signature = (counts, *, vectors, n_features, d_max, gamma, weights, normalization, random_words, finish, components, case, stop_words, min_count, max_words, seed))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords")]
     fn fit(
         py: Python<'_>,
@@ -48,6 +48,8 @@ impl Model {
         weights: &str,
         normalization: Option<&str>,
         random_words: &str,
+        finish: &str,
+        components: &str,
         case: &str,
         stop_words: &Bound<'_, PyAny>,
         min_count: u64,
@@ -61,6 +63,8 @@ impl Model {
             .weighting(choices::weighting(weights)?)
             .normalization(choices::normalization(normalization)?)
             .random_words(choices::random_words(random_words)?)
+            .finish(choices::finish(finish)?)
+            .components(choices::components(components)?)
             .tokenizer(choices::tokenizer(case, stop_words)?)
             .seed(seed);
         params.bag.min_count = min_count;
@@ -253,6 +257,9 @@ impl Model {
         dict.set_item("normalization", normalization)?;
         let random_words = choices::name_of_random_words(params.random_words);
         dict.set_item("random_words", random_words)?;
+        dict.set_item("finish", choices::name_of_finish(params.finish))?;
+        let components = choices::name_of_components(params.components);
+        dict.set_item("components", components)?;
         dict.set_item("case", choices::name_of_case(params.tokenizer.case))?;
         match &params.tokenizer.stop_words {
             StopWords::Smart => dict.set_item("stop_words", "smart")?,

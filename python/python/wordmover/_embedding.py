@@ -28,10 +28,12 @@ if TYPE_CHECKING:
 
 
 class WordMoversEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Texts to vectors whose inner products approximate the Word Mover's Kernel.
+    """Texts to vectors by the Word Mover's Embedding.
 
     Feature j of a document x is exp(-gamma * WMD(x, omega_j)) / sqrt(n_features) for
-    random documents omega_j; WMD is exact. Documents are texts, or lists of words that
+    random documents omega_j, and then finished, so that cosines tell documents apart; WMD
+    is exact. With finish="raw" and components="keep" these are the features of the paper,
+    whose inner products approximate the Word Mover's Kernel. Documents are texts, or lists of words that
     were tokenised elsewhere, which are taken as they are.
 
     Parameters
@@ -44,7 +46,7 @@ class WordMoversEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         Scale of the features. "auto" is one over the median distance; None gives the
         distances themselves. Distances are kept (256 MiB of them a process, or
         WORDMOVER_CACHE_BYTES): fitting again with another gamma computes none anew.
-    weights : "nbow" or "tfidf", default "nbow"
+    weights : "nbow", "tfidf" or "sif", default "nbow"
         How a word's count becomes its weight.
     vectors : "builtin", path or WordVectors, default "builtin"
         The word vectors.
@@ -52,6 +54,11 @@ class WordMoversEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         What is done to word vectors first.
     random_words : "uniform", "uniform-centered", "gaussian" or "vocabulary"
         Distribution of the random words; default "uniform", the paper's.
+    finish : "standardize", "center" or "raw", default "standardize"
+        What is done to the features at last, by their mean and spread over the corpus.
+    components : "keep", "flatten=K" or "remove=K", default "flatten=10"
+        What is done to the first K principal components of the finished features: scaled
+        down to the strength of the next one, or taken out.
     stop_words : "smart", None or iterable of str, default "smart"
         Words of texts to drop.
     case : "lower" or "keep", default "lower"
@@ -90,6 +97,8 @@ class WordMoversEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         vectors: VectorsLike = "builtin",
         normalization: str | None = "unit",
         random_words: str = "uniform",
+        finish: str = "standardize",
+        components: str = "flatten=10",
         stop_words: str | Iterable[str] | None = "smart",
         case: str = "lower",
         min_count: int = 1,
@@ -105,6 +114,8 @@ class WordMoversEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         self.vectors = vectors
         self.normalization = normalization
         self.random_words = random_words
+        self.finish = finish
+        self.components = components
         self.stop_words = stop_words
         self.case = case
         self.min_count = min_count
@@ -227,6 +238,8 @@ class WordMoversEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             weights=self.weights,
             normalization=self.normalization,
             random_words=self.random_words,
+            finish=self.finish,
+            components=self.components,
             case=self.case,
             stop_words=stop_words,
             min_count=whole_number("min_count", self.min_count, least=1),

@@ -87,7 +87,7 @@ class Model:
         The embeddings that distances of this model make.
         """
     @staticmethod
-    def fit(counts: WordCounts, *, vectors: WordVectors, n_features: SupportsIndex, d_max: SupportsIndex, gamma: Any, weights: str, normalization: str | None, random_words: str, case: str, stop_words: Any, min_count: SupportsIndex, max_words: SupportsIndex, seed: SupportsIndex) -> Model:
+    def fit(counts: WordCounts, *, vectors: WordVectors, n_features: SupportsIndex, d_max: SupportsIndex, gamma: Any, weights: str, normalization: str | None, random_words: str, finish: str, components: str, case: str, stop_words: Any, min_count: SupportsIndex, max_words: SupportsIndex, seed: SupportsIndex) -> Model:
         """
         Fits a model on counted words.
         """
