@@ -97,6 +97,24 @@ fn distances_are_word_movers_distances() {
 }
 
 #[test]
+fn distances_to_some_random_documents_are_columns_of_all() {
+    let model = fitted(toy::params().n_features(40));
+    let documents = [toy::TEXTS[0], "x", toy::TEXTS[1]];
+    let documents = documents.map(|text| model.document(&model.word_counts(text)));
+    let all = model.distances(&documents).unwrap();
+    let mut some = vec![0.0; 3 * 13];
+    let never = &mut |_| ControlFlow::Continue(());
+    model
+        .distances_into(&documents, 17..30, &mut some, never)
+        .unwrap();
+    for (all, some) in all.chunks(40).zip(some.chunks(13)) {
+        let expected: Vec<f32> = all[17..30].iter().map(|&d| d as f32).collect();
+        assert_eq!(some, expected);
+    }
+    assert!(some[13..26].iter().all(|d| *d == f32::INFINITY));
+}
+
+#[test]
 fn fewer_features_are_the_first_of_more() {
     for random_words in [
         RandomWords::Uniform,

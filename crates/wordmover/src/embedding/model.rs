@@ -1,6 +1,6 @@
 //! The fitted model: documents to vectors.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -137,6 +137,39 @@ impl WordMoversEmbedding {
     /// As [`transform`](Self::transform).
     pub fn distances(&self, documents: &[Document]) -> Result<Vec<f64>> {
         transform::distances(&self.space, &self.random_documents, documents)
+    }
+
+    /// The distances from every document to some of the random documents, row by row,
+    /// rounded to f32, into a buffer of the caller's. For those who keep distances: the
+    /// features of every gamma follow from them. `progress` is that of
+    /// [`embed_into`](Self::embed_into).
+    ///
+    /// # Errors
+    ///
+    /// As [`embed_into`](Self::embed_into).
+    ///
+    /// # Panics
+    ///
+    /// If there are no such random documents, or `out` is not `documents.len()` times
+    /// their number long.
+    pub fn distances_into(
+        &self,
+        documents: &[Document],
+        random_documents: Range<usize>,
+        out: &mut [f32],
+        progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let random = self.random_documents.range(random_documents);
+        let (space, round) = (&self.space, |distance| distance as f32);
+        transform::map_distances(
+            space,
+            &random,
+            documents,
+            out,
+            f32::INFINITY,
+            round,
+            progress,
+        )
     }
 
     /// Number of features (`R` in the paper).

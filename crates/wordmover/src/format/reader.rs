@@ -16,7 +16,7 @@ use crate::random_documents::{GENERATOR, RandomDocuments};
 use crate::space::WordSpace;
 use crate::vectors::WordVectors;
 
-use super::{FORMAT, ModelProblem, VERSION, VectorsIdentity, packed_words};
+use super::{Attachment, FORMAT, ModelProblem, VERSION, VectorsIdentity, packed_words};
 
 /// A model file that was read and found sound, before it meets its word vectors.
 #[derive(Debug, Clone)]
@@ -31,6 +31,7 @@ pub struct ModelFile {
     center: Option<Vec<f64>>,
     random_documents: RandomDocuments,
     bundled_vectors: Option<Vec<u8>>,
+    attachments: Vec<Attachment>,
 }
 
 impl ModelFile {
@@ -105,6 +106,12 @@ impl ModelFile {
     #[must_use]
     pub fn written_by(&self) -> &str {
         &self.written_by
+    }
+
+    /// What is kept beside the model under this name.
+    #[must_use]
+    pub fn attachment(&self, name: &str) -> Option<&Attachment> {
+        self.attachments.iter().find(|kept| kept.name == name)
     }
 
     /// Joins the model with its word vectors: those it bundles, or those given, or
@@ -256,6 +263,7 @@ fn parse(bytes: &[u8], name: &str) -> Result<ModelFile, ModelProblem> {
         },
         random_documents: tensors.random_documents(params.get(), vectors.dim)?,
         bundled_vectors: tensors.bundled_vectors()?,
+        attachments: Attachment::read_all(&header, tensors.data),
         vectors,
         gamma,
         params,
@@ -405,7 +413,7 @@ fn not_finite(name: &'static str) -> ModelProblem {
     }
 }
 
-fn numbers<T, const N: usize>(bytes: &[u8], from: fn([u8; N]) -> T) -> Vec<T> {
+pub(super) fn numbers<T, const N: usize>(bytes: &[u8], from: fn([u8; N]) -> T) -> Vec<T> {
     let whole = bytes.chunks_exact(N);
     whole
         .map(|chunk| from(chunk.try_into().expect("whole chunks")))

@@ -11,7 +11,7 @@ use crate::embedding::WordMoversEmbedding;
 use crate::error::{Error, Result};
 use crate::random_documents::GENERATOR;
 
-use super::{FORMAT, VERSION, VectorsIdentity, packed_words};
+use super::{Attachment, FORMAT, VERSION, VectorsIdentity, packed_words};
 
 impl WordMoversEmbedding {
     /// The bytes of the model file. With `bundle_vectors` it holds the word vectors
@@ -21,6 +21,24 @@ impl WordMoversEmbedding {
     ///
     /// [`Error::InvalidVectors`] if the vectors to bundle hold a value that is not finite.
     pub fn to_bytes(&self, bundle_vectors: bool) -> Result<Vec<u8>> {
+        self.to_bytes_with(bundle_vectors, &[])
+    }
+
+    /// [`to_bytes`](Self::to_bytes), with what others keep beside the model. Readers
+    /// that know nothing of it read the model.
+    ///
+    /// # Errors
+    ///
+    /// As [`to_bytes`](Self::to_bytes).
+    ///
+    /// # Panics
+    ///
+    /// If an attached tensor does not have the length of its shape.
+    pub fn to_bytes_with(
+        &self,
+        bundle_vectors: bool,
+        attachments: &[Attachment],
+    ) -> Result<Vec<u8>> {
         let vectors = self.space.vectors();
         let words = self.corpus.words();
         let (bytes, ends) = packed_words::pack(words.iter().map(|&word| vectors.word(word)));
@@ -52,6 +70,15 @@ impl WordMoversEmbedding {
             let bytes = le(center.iter().copied());
             tensors.push(Tensor::new("center", Dtype::F64, vec![center.len()], bytes));
         }
+        for attachment in attachments {
+            for (name, shape, values) in &attachment.tensors {
+                let n_values: usize = shape.iter().product();
+                assert_eq!(n_values, values.len(), "shape of the attached {name}");
+                let name = attachment.tensor_name(name);
+                let bytes = le(values.iter().copied());
+                tensors.push(Tensor::new(name, Dtype::F64, shape.clone(), bytes));
+            }
+        }
         let shape = vec![n_random_words, self.space.dim()];
         let random_words = le(random_words.iter().copied());
         tensors.push(Tensor::new(
@@ -77,23 +104,30 @@ impl WordMoversEmbedding {
             ));
         }
         let json = |value: serde_json::Result<String>| value.expect("plain values");
-        let entries = [
+        let attached: Vec<String> = attachments.iter().map(Attachment::metadata_key).collect();
+        let version = VERSION.to_string();
+        let parameters = json(serde_json::to_string(&self.params));
+        let gamma = json(serde_json::to_string(&self.gamma));
+        let n_documents = self.corpus.n_documents().to_string();
+        let vectors = json(serde_json::to_string(&VectorsIdentity::of(vectors)));
+        let mut entries = vec![
             ("format", FORMAT),
-            ("version", &VERSION.to_string()),
+            ("version", version.as_str()),
             (
                 "written_by",
                 concat!("wordmover ", env!("CARGO_PKG_VERSION")),
             ),
             ("generator", GENERATOR),
-            ("parameters", &json(serde_json::to_string(&self.params))),
-            ("gamma", &json(serde_json::to_string(&self.gamma))),
-            ("n_documents", &self.corpus.n_documents().to_string()),
-            (
-                "vectors",
-                &json(serde_json::to_string(&VectorsIdentity::of(vectors))),
-            ),
+            ("parameters", parameters.as_str()),
+            ("gamma", gamma.as_str()),
+            ("n_documents", n_documents.as_str()),
+            ("vectors", vectors.as_str()),
         ];
-        let described = tensors.iter().map(|t| (t.name, t.dtype, t.shape.clone()));
+        let metadata = attachments.iter().map(|a| a.metadata.as_str());
+        entries.extend(attached.iter().map(String::as_str).zip(metadata));
+        let described = tensors
+            .iter()
+            .map(|t| (t.name.as_str(), t.dtype, t.shape.clone()));
         let mut file = container::header(&entries, described);
         for tensor in &tensors {
             file.extend_from_slice(&tensor.bytes);
@@ -116,16 +150,16 @@ impl WordMoversEmbedding {
 }
 
 struct Tensor {
-    name: &'static str,
+    name: String,
     dtype: Dtype,
     shape: Vec<usize>,
     bytes: Vec<u8>,
 }
 
 impl Tensor {
-    fn new(name: &'static str, dtype: Dtype, shape: Vec<usize>, bytes: Vec<u8>) -> Self {
+    fn new(name: impl Into<String>, dtype: Dtype, shape: Vec<usize>, bytes: Vec<u8>) -> Self {
         Tensor {
-            name,
+            name: name.into(),
             dtype,
             shape,
             bytes,
