@@ -23,7 +23,7 @@ pub struct InputArguments {
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub format: Option<Format>,
     /// The column of a TSV or CSV file that holds the text
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, visible_alias = "text-column", value_name = "NAME")]
     pub column: Option<String>,
     /// The field of JSON lines that holds the text
     #[arg(long, value_name = "NAME")]
@@ -43,6 +43,8 @@ impl InputArguments {
             column: self.column.clone(),
             field: self.field.clone(),
             id_column: self.id_column.clone(),
+            label_column: None,
+            split_column: None,
             header: !self.no_header,
         }
     }
@@ -174,17 +176,7 @@ impl ParamArguments {
         set(&mut params.seed, self.seed);
         set(&mut params.bag.min_count, self.min_count);
         set(&mut params.bag.max_words, self.max_words);
-        params.check().map_err(|error| match error {
-            Error::InvalidParameter {
-                name,
-                value,
-                requirement,
-            } => usage_error(format!(
-                "{} is {value}: it must be {requirement}",
-                option_of(name)
-            )),
-            other => other.into(),
-        })
+        params.check().map_err(parameter_error)
     }
 
     /// An option that was given although a model settles it.
@@ -207,6 +199,21 @@ impl ParamArguments {
     }
 }
 
+/// A parameter out of range is an option wrongly given.
+pub fn parameter_error(error: Error) -> anyhow::Error {
+    match error {
+        Error::InvalidParameter {
+            name,
+            value,
+            requirement,
+        } => usage_error(format!(
+            "{} is {value}: it must be {requirement}",
+            option_of(name)
+        )),
+        other => other.into(),
+    }
+}
+
 /// The option that sets a parameter of the library.
 fn option_of(parameter: &str) -> String {
     match parameter {
@@ -216,7 +223,7 @@ fn option_of(parameter: &str) -> String {
     }
 }
 
-fn set<T>(place: &mut T, value: Option<T>) {
+pub fn set<T>(place: &mut T, value: Option<T>) {
     if let Some(value) = value {
         *place = value;
     }

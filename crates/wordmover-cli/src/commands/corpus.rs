@@ -15,6 +15,8 @@ const BATCH_BYTES: usize = 8 << 20;
 /// One document, counted.
 pub struct Counted {
     pub id: Option<String>,
+    pub label: Option<String>,
+    pub split: Option<String>,
     pub counts: WordCounts,
 }
 
@@ -30,9 +32,11 @@ pub fn next_batch(
     let counted: Vec<Counted> = stages.time("counting words", || {
         texts
             .into_par_iter()
-            .map(|DocumentText { id, text }| Counted {
-                id,
-                counts: count(&text),
+            .map(|document| Counted {
+                id: document.id,
+                label: document.label,
+                split: document.split,
+                counts: count(&document.text),
             })
             .collect()
     });
