@@ -31,9 +31,10 @@ pub(crate) fn folds(
     let (n_smallest, class) = smallest.unwrap_or_default();
     if n_smallest < n_folds {
         reporter.note(format!(
-            "class `{}` has {n_smallest} training documents, fewer than the {n_folds} folds: \
+            "class `{}` has {n_smallest} training document{}, fewer than the {n_folds} folds: \
              some folds hold none of it",
-            classes[class]
+            classes[class],
+            if n_smallest == 1 { "" } else { "s" }
         ))?;
     }
     let folds = match protocol {

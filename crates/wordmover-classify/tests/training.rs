@@ -60,7 +60,9 @@ fn the_paper_s_protocol_searches_its_grid_then_c_with_all_features() {
 
 #[test]
 fn the_fast_protocol_halves_candidates_while_features_double() {
-    let (_, training) = train(&params(Protocol::Fast), &corpus(60, 1));
+    let mut params = params(Protocol::Fast);
+    params.embedding.n_features = 600;
+    let (_, training) = train(&params, &corpus(60, 1));
     let shape = training.rounds.iter().map(|round| {
         let mut candidates: Vec<_> = round
             .points
@@ -70,7 +72,7 @@ fn the_fast_protocol_halves_candidates_while_features_double() {
         candidates.dedup();
         (round.n_features, candidates.len())
     });
-    assert_eq!(shape.collect::<Vec<_>>(), [(128, 6), (256, 3), (300, 1)]);
+    assert_eq!(shape.collect::<Vec<_>>(), [(256, 6), (512, 3), (600, 2)]);
     assert_eq!(training.notes.len(), 3, "{:?}", training.notes);
 }
 

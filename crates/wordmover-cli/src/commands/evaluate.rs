@@ -223,7 +223,7 @@ fn as_text(corpus: &LabeledCorpus, evaluation: &Evaluation) -> String {
     let width = width.unwrap_or(0).max("class".len());
     line(String::new());
     line(format!(
-        "{:width$}  documents  precision  recall      F1   predicted as each class, in this order",
+        "{:width$}  documents  precision    recall        F1  predicted as each class, in this order",
         "class"
     ));
     let widest = confusion
@@ -238,7 +238,7 @@ fn as_text(corpus: &LabeledCorpus, evaluation: &Evaluation) -> String {
     {
         let counts = counts.iter().map(|n| format!("{n:widest$}"));
         line(format!(
-            "{class:width$}  {:9}  {:7.2} %  {:5.2} %  {:5.2} %  {}",
+            "{class:width$}  {:9}  {:7.2} %  {:6.2} %  {:6.2} %  {}",
             figures.n_rows,
             100.0 * figures.precision,
             100.0 * figures.recall,

@@ -32,6 +32,9 @@ pub fn run(arguments: &TrainArguments) -> Result<()> {
     let trained = TextClassifier::train(&params, &corpus, &cache, &|event| watcher.hear(event));
     watcher.finish();
     let (classifier, training) = trained?;
+    for time in &training.times {
+        stages.add(time.stage, time.seconds);
+    }
     stages.time("writing", || -> Result<()> {
         let bytes = classifier.to_bytes(arguments.bundle_vectors)?;
         AsideFile::holding(&bytes, &arguments.output, arguments.writing.force)?.commit()
@@ -41,9 +44,6 @@ pub fn run(arguments: &TrainArguments) -> Result<()> {
         if training.n_without_words > 0 {
             let documents = count(training.n_without_words as u64, "document");
             say(&format!("{documents} without a known word: left out"));
-        }
-        for time in &training.times {
-            stages.add(time.stage, time.seconds);
         }
         say(&stages.to_string());
         say(&format!(

@@ -24,7 +24,7 @@ pub fn figure(curves: &[KnnCurve], choice: &KnnChoice) -> String {
     let (low, high) = (low - 0.005, high + 0.005);
     let n = curves.iter().map(|curve| curve.accuracies.len()).max();
     let n = n.unwrap_or(1).max(2);
-    let x = |k: usize| LEFT + (WIDTH - LEFT - 12.0) * (k - 1) as f64 / (n - 1) as f64;
+    let x = |k: usize| LEFT + 8.0 + (WIDTH - LEFT - 20.0) * (k - 1) as f64 / (n - 1) as f64;
     let y = |share: f64| 10.0 + (HEIGHT - BOTTOM - 10.0) * (high - share) / (high - low);
     let mut svg = open(WIDTH, HEIGHT);
     for step in 0..=4 {
