@@ -109,7 +109,7 @@ struct Writer<'a> {
 }
 
 enum Output {
-    Csv(csv::Writer<AsideFile>),
+    Csv(Box<csv::Writer<AsideFile>>),
     JsonLines(AsideFile),
     Printed(io::StdoutLock<'static>),
 }
@@ -132,7 +132,7 @@ impl<'a> Writer<'a> {
                 writer
                     .write_record(header)
                     .map_err(|error| cannot_write(path, error.into()))?;
-                Output::Csv(writer)
+                Output::Csv(Box::new(writer))
             }
         };
         Ok(Writer {

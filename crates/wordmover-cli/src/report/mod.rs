@@ -33,11 +33,11 @@ summary { cursor: pointer; }";
 pub fn html(heading: &Heading, classes: &[String], evaluation: &Evaluation) -> String {
     let mut page = String::new();
     let title = format!("wordmover evaluate: {}", escape(&heading.corpus));
-    let _ = write!(
+    let _ = writeln!(
         page,
         "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width\">\n<title>{title}</title>\n\
-         <style>\n{STYLE}\n</style>\n<h1>{}</h1>\n",
+         <style>\n{STYLE}\n</style>\n<h1>{}</h1>",
         escape(&heading.corpus)
     );
     let spread = match evaluation.outcomes.len() {
@@ -45,9 +45,9 @@ pub fn html(heading: &Heading, classes: &[String], evaluation: &Evaluation) -> S
         n => format!(" ± {:.2} over {n} splits", 100.0 * evaluation.deviation),
     };
     let confusion = &evaluation.confusion;
-    let _ = write!(
+    let _ = writeln!(
         page,
-        "<p><span class=\"accuracy\">{:.2} %</span> accuracy{spread}, macro F1 {:.2} %</p>\n",
+        "<p><span class=\"accuracy\">{:.2} %</span> accuracy{spread}, macro F1 {:.2} %</p>",
         100.0 * evaluation.accuracy,
         100.0 * confusion.macro_f1()
     );
@@ -73,7 +73,7 @@ pub fn html(heading: &Heading, classes: &[String], evaluation: &Evaluation) -> S
     page.push_str("<h2>Cross-validation</h2>\n");
     for (i, outcome) in evaluation.outcomes.iter().enumerate() {
         let open = if i == 0 { " open" } else { "" };
-        let _ = write!(page, "<details{open}><summary>split {}</summary>\n", i + 1);
+        let _ = writeln!(page, "<details{open}><summary>split {}</summary>", i + 1);
         page.push_str("<ul>\n");
         for note in &outcome.notes {
             let _ = writeln!(page, "<li>{}</li>", escape(note));

@@ -88,7 +88,7 @@ fn other_vectors_are_asked_for_or_bundled() {
         .map(|(i, word)| format!("{word} {} {} 1\n", i % 5, i % 3))
         .collect();
     place.write("glove.txt.gz", gzip(glove));
-    place.write("new.txt", "striker\n");
+    place.write("new.txt", "striker goal\n");
     let train = "train two.tsv --column text --label-column topic --features 8 --d-max 2 \
                  --vectors glove.txt.gz -q";
     let rows = "sport\tstriker goal\nnews\tsenate vote\n".repeat(6);
