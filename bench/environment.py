@@ -17,7 +17,7 @@ ONE_THREAD = {
 }
 
 
-def build(package="wordmover", example="time_solver"):
+def build(example="time_solver", package="wordmover"):
     """Builds an example in release mode and returns its path."""
     command = ["cargo", "build", "--release", "--package", package, "--example", example]
     if not shutil.which("cargo"):

@@ -108,7 +108,15 @@ class Model:
         if rules["weighting"] == "tfidf":
             for i, word in enumerate(kept):
                 raw[i] *= math.log1p(self.n_documents / self.df.get(word, 1))
+        if rules["weighting"] == "sif":
+            for i, word in enumerate(kept):
+                raw[i] *= 1e-3 / (1e-3 + self.probability(word, vectors))
         return kept, [weight / math.fsum(raw) for weight in raw]
+
+    def probability(self, word, vectors):
+        if "word_probabilities" in self.tensors:
+            return float(self.tensors["word_probabilities"][vectors.ids[word]])
+        return self.occurrences.get(word, 0) / sum(self.occurrences.values())
 
     def normalized(self, word, vectors):
         x = [float(value) for value in vectors.rows[vectors.ids[word]]]
@@ -135,7 +143,7 @@ class Model:
             table.append([emd(weights, x, np.asarray(y, np.float64)) for y in random_documents])
         return table
 
-    def features(self, texts, vectors):
+    def raw_features(self, texts, vectors):
         n_features = self.parameters["n_features"]
         rows = []
         for distances in self.distances(texts, vectors):
@@ -146,6 +154,19 @@ class Model:
             else:
                 rows.append(np.exp(-self.gamma * np.array(distances)) / math.sqrt(n_features))
         return np.array(rows)
+
+    def features(self, texts, vectors):
+        rows = self.raw_features(texts, vectors)
+        empty = [not self.bag(text, vectors)[0] for text in texts]
+        if self.parameters["finish"] != "raw":
+            rows = rows - self.tensors["feature_means"]
+        if self.parameters["finish"] == "standardize":
+            rows = rows * self.tensors["feature_scales"]
+        if self.parameters["components"] != "keep":
+            for u, scale in zip(self.tensors["components"], self.tensors["component_scales"]):
+                rows = rows - np.outer((1 - scale) * (rows @ u), u)
+        rows[empty] = 0
+        return rows
 
     # Drawing the random documents
 
@@ -202,6 +223,38 @@ class Model:
                 words.append(x)
             documents.append(words)
         return documents
+
+    # Fitting the finish
+
+    def finish_texts(self, texts, vectors):
+        """The texts the finish is fitted on; none of the corpora here is sampled."""
+        known = [text for text in texts if self.bag(text, vectors)[0]]
+        n_words = len(vectors.words)
+        whole = math.log1p(n_words / 2.7)
+        background = []
+        for document in range(max(0, 256 - len(known))):
+            stream = Stream(self.parameters["seed"], 2**64 - 2 - document)
+            ranks = [int(2.7 * math.expm1(stream.uniform() * whole)) for _ in range(24)]
+            background.append(" ".join(vectors.words[min(rank, n_words - 1)] for rank in ranks))
+        return known + [text for text in background if self.bag(text, vectors)[0]]
+
+    def fitted_finish(self, texts, vectors):
+        """Means, scales, directions and their scales, from the texts fitted on."""
+        rows = self.raw_features(self.finish_texts(texts, vectors), vectors)
+        n, n_features = rows.shape
+        means, scales = np.zeros(n_features), np.ones(n_features)
+        if self.parameters["finish"] != "raw":
+            means = rows.mean(axis=0)
+        if self.parameters["finish"] == "standardize":
+            deviation = rows.std(axis=0)
+            deviation[deviation == 0] = np.inf
+            scales = 1 / (deviation * math.sqrt(n_features))
+        rows = (rows - means) * scales
+        (how, k), = self.parameters["components"].items()
+        strengths, directions = np.linalg.eigh(rows.T @ rows)
+        strengths, directions = strengths[::-1], directions[:, ::-1].T
+        kept = np.sqrt(strengths[k] / strengths[:k]) if how == "flatten" else np.zeros(k)
+        return means, scales, directions[:k], kept
 
     def auto_gamma(self, texts, vectors):
         """Gamma `auto`, from the texts the model was fitted on."""

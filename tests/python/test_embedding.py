@@ -14,24 +14,68 @@ def assert_features(case, model, texts):
     found = case.embed(texts)
     assert found.dtype == np.float32
     expected = model.features(texts, case.vectors)
-    np.testing.assert_allclose(found, expected, rtol=2e-7, atol=0)
+    # Distances agree to 2e-7; the exponential multiplies that by gamma times the distance,
+    # and the finish by the size of a raw feature over its spread.
+    raw = model.raw_features(texts, case.vectors)
+    exponent = np.zeros_like(raw)
+    if model.gamma is not None:
+        scaled = raw * np.sqrt(raw.shape[1])
+        exponent = -np.log(scaled, where=raw > 0, out=exponent)
+    tolerance = 2e-7 * (1 + exponent) * raw
+    if model.parameters["finish"] == "standardize":
+        tolerance = tolerance * model.tensors["feature_scales"]
+    # What a component takes away can leave little: then its rounding is what remains.
+    if model.parameters["components"] != "keep":
+        tolerance = tolerance.max() + 1e-6 * np.abs(expected).max()
+    difference = np.abs(found - expected)
+    assert (difference <= tolerance + 2e-7 * np.abs(expected)).all(), difference.max()
     empty = [not model.bag(text, case.vectors)[0] for text in texts]
     assert (found[empty] == 0.0).all()
     return empty
 
 
 @pytest.mark.parametrize("normalization", ["none", "unit", "center", "center-unit"])
-@pytest.mark.parametrize("weights", ["nbow", "tfidf"])
+@pytest.mark.parametrize("weights", ["nbow", "tfidf", "sif"])
 @pytest.mark.parametrize("gamma", ["0.7", "none"])
 def test_features_are_those_of_an_exact_solver(case, weights, normalization, gamma):
     model = case.fit(
         *("--features", 24, "--weights", weights, "--normalize", normalization),
-        *("--gamma", gamma, "--d-max", 7),
+        *("--gamma", gamma, "--d-max", 7, "--raw"),
     )
     assert model.gamma == (None if gamma == "none" else 0.7)
     empty = assert_features(case, model, TEXTS)
     # Two blank lines, one of unknown words and one without letters; among the new, two.
     assert sum(empty) == 6
+
+
+@pytest.mark.parametrize("finish", ["raw", "center", "standardize"])
+@pytest.mark.parametrize("components", ["flatten=3", "remove=2"])
+def test_finished_features_and_how_they_were_fitted(case, finish, components):
+    options = ["--finish", finish, "--components", components, "--seed", 4]
+    model = case.fit("--features", 24, *options)
+    assert_features(case, model, TEXTS)
+    means, scales, directions, kept = model.fitted_finish(case.texts, case.vectors)
+    if finish != "raw":
+        np.testing.assert_allclose(model.tensors["feature_means"], means, rtol=1e-10)
+    if finish == "standardize":
+        np.testing.assert_allclose(model.tensors["feature_scales"], scales, rtol=1e-8)
+    np.testing.assert_allclose(model.tensors["component_scales"], kept, rtol=1e-7)
+    for found, expected in zip(model.tensors["components"], directions, strict=True):
+        assert found[np.argmax(np.abs(found))] > 0
+        assert abs(found @ expected) == pytest.approx(1, abs=1e-9)
+
+
+def test_word_frequencies_come_from_a_file_or_the_corpus(case):
+    (case.directory / "counts.txt").write_text("the 60\nsea 5\nelsewhere 35\n")
+    options = ["--features", 8, "--weights", "sif", "--raw", "--gamma", 1]
+    model = case.fit(*options, "--frequencies", case.directory / "counts.txt")
+    assert model.metadata["word_probabilities"] == "counts.txt"
+    assert model.probability("the", case.vectors) == pytest.approx(0.6)
+    assert model.probability("goat", case.vectors) == 0
+    assert_features(case, model, TEXTS)
+    model = case.fit(*options, "--frequencies", "corpus")
+    assert "word_probabilities" not in model.tensors
+    assert_features(case, model, TEXTS)
 
 
 @pytest.mark.parametrize("distribution", ["uniform-centered", "gaussian", "vocabulary"])

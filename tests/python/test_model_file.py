@@ -22,7 +22,7 @@ def test_metadata_and_tensors(case):
         *("format", "version", "generator", "parameters", "gamma", "n_documents", "vectors")
     }
     assert model.metadata["format"] == "wordmover-model"
-    assert model.metadata["version"] == "1"
+    assert model.metadata["version"] == "2"
     assert model.metadata["generator"] == "chacha8-1"
     assert model.parameters == {
         "n_features": 20,
@@ -33,6 +33,8 @@ def test_metadata_and_tensors(case):
         "seed": 5,
         "tokenizer": {"case": "lower", "stop_words": "none"},
         "bag": {"weighting": "tfidf", "min_count": 1, "max_words": 500},
+        "finish": "standardize",
+        "components": {"flatten": 10},
     }
     assert model.gamma == 0.5
     assert model.n_documents == len(case.texts)
@@ -48,6 +50,10 @@ def test_metadata_and_tensors(case):
         "document_frequencies": ("uint64", (n_words,)),
         "occurrences": ("uint64", (n_words,)),
         "center": ("float64", (12,)),
+        "feature_means": ("float64", (20,)),
+        "feature_scales": ("float64", (20,)),
+        "component_scales": ("float64", (10,)),
+        "components": ("float64", (10, 20)),
         "random_lengths": ("uint32", (20,)),
         "random_words": ("float32", (n_random, 12)),
         "vocabulary": ("uint8", (sum(len(word.encode()) for word in model.vocabulary),)),
@@ -71,6 +77,17 @@ def test_every_choice_is_spelled_as_documented(wordmover, case):
     assert model.parameters["tokenizer"] == {"case": "keep", "stop_words": "none"}
     assert model.parameters["bag"] == {"weighting": "nbow", "min_count": 2, "max_words": 3}
     assert case.fit("--features", 2).parameters["gamma"] == "auto"
+    for options, finish, components in [
+        (["--raw"], "raw", "keep"),
+        (["--finish", "center"], "center", {"flatten": 10}),
+        (["--components", "remove=2"], "standardize", {"remove": 2}),
+    ]:
+        parameters = case.fit("--features", 2, *options).parameters
+        assert (parameters["finish"], parameters["components"]) == (finish, components)
+    sif = case.fit("--features", 2, "--weights", "sif")
+    assert sif.parameters["bag"]["weighting"] == "sif"
+    assert sif.metadata["word_probabilities"] == "built-in"
+    assert sif.tensors["word_probabilities"].shape == (len(case.vectors.words),)
     (case.directory / "stop.txt").write_text("the\n\n of \nand\n")
     for options, spelled in [
         ([], "smart"),
@@ -115,9 +132,9 @@ def test_gamma_survives_the_file_to_the_last_bit(wordmover, case):
 class Rewritten:
     """A model as Python's safetensors writes it, changed in one place."""
 
-    def __init__(self, case):
+    def __init__(self, case, *options):
         self.case = case
-        self.model = case.fit(*OPTIONS)
+        self.model = case.fit(*OPTIONS, *options)
         self.metadata, self.tensors = self.model.metadata, self.model.tensors
 
     def parameter(self, key, value):
@@ -137,7 +154,7 @@ def test_a_model_written_by_another_program_gives_the_same_features(case):
 
 
 def test_random_words_are_used_as_stored(case):
-    changed = Rewritten(case)
+    changed = Rewritten(case, "--raw")
     before = case.embed(NEW_SENTENCES)
     changed.tensors["random_words"][0] += 1.0
     changed.write()
@@ -181,7 +198,7 @@ def repeat_first_word(model):
 
 REFUSALS = {
     "format": (set_metadata("format", "other"), "not a wordmover model"),
-    "version": (set_metadata("version", "2"), "newer"),
+    "version": (set_metadata("version", "3"), "newer"),
     "generator": (set_metadata("generator", "chacha8-2"), "generator"),
     "no gamma": (drop_metadata("gamma"), '"gamma" is missing'),
     "no written_by": (drop_metadata("written_by"), '"written_by" is missing'),
@@ -191,6 +208,12 @@ REFUSALS = {
     "d_max": (set_parameter("d_max", 4097), "parameters"),
     "gamma is negative": (set_parameter("gamma", {"value": -1.0}), "parameters"),
     "unknown distribution": (set_parameter("random_words", "cauchy"), "parameters"),
+    "unknown finish": (set_parameter("finish", "whiten"), "parameters"),
+    "too many components": (set_parameter("components", {"flatten": 65}), "parameters"),
+    "no means": (drop_tensor("feature_means"), '"feature_means" is missing'),
+    "infinite scale": (set_value("feature_scales", 0, np.inf), '"feature_scales"'),
+    "component scale": (set_value("component_scales", 0, 2.0), "between 0 and 1"),
+    "components": (set_tensor("components", lambda t: t[:-1].copy()), '"components" is F64'),
     "unknown normalization": (set_parameter("normalization", "whiten"), "parameters"),
     "seed": (set_parameter("seed", 2**64), "parameters"),
     "no tensor": (drop_tensor("random_words"), '"random_words" is missing'),

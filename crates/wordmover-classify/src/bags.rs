@@ -43,9 +43,11 @@ impl Bags {
     }
 }
 
-/// The embedding of a corpus, with the corpus' tokenizer.
+/// The embedding of a corpus, with the corpus' tokenizer. Its features are raw: what is
+/// to be done to them is the machine's.
 pub(crate) fn fit(params: &EmbeddingParams, train: &LabeledCorpus) -> Result<WordMoversEmbedding> {
-    let params = params.clone().tokenizer(train.tokenizer().clone());
+    let params = params.clone().raw();
+    let params = params.tokenizer(train.tokenizer().clone());
     let mut fitter = Fitter::new(params.check()?, train.vectors().clone());
     for counts in train.documents() {
         fitter.observe(counts);
@@ -84,9 +86,12 @@ pub(crate) fn hash_documents(
 }
 
 /// The name a weighting has in messages and on the command line.
-pub(crate) fn name_of(weighting: Weighting) -> &'static str {
+#[must_use]
+pub fn name_of(weighting: Weighting) -> &'static str {
     match weighting {
+        Weighting::Nbow => "nbow",
         Weighting::Tfidf => "tfidf",
-        _ => "nbow",
+        Weighting::Sif => "sif",
+        _ => "other weights",
     }
 }

@@ -158,8 +158,8 @@ impl TextClassifier {
         let n_features = self.embedding.n_features();
         let mut distances = vec![0.0; documents.len() * n_features];
         self.embedding
-            .distances_into(documents, 0..n_features, &mut distances, &mut |n| {
-                observer(Event::Steps(n))
+            .distances_into(documents, 0..n_features, &mut distances, &mut |done| {
+                observer(Event::Steps(done.distances))
             })?;
         // From distances rounded as they were in training: the same features bit for bit.
         let features = features(&distances, &self.choice)?;

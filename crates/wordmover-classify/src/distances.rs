@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use wordmover::{Document, EmbeddingParams, Gamma};
+use wordmover::{Document, EmbeddingParams, EmbeddingStatistics, Gamma};
 
 use crate::bags::{self, Bags, hash_documents};
 use crate::cache::{Cache, Key, KeyBuilder};
@@ -96,7 +96,7 @@ impl DistanceTable {
         let documents = self.block(block);
         let mut values = vec![0.0; documents.len() * COLUMNS];
         let observer = reporter.observer();
-        let mut progress = |n| observer(Event::Steps(n));
+        let mut progress = |done: &EmbeddingStatistics| observer(Event::Steps(done.distances));
         let model = &self.bags.model;
         model.distances_into(documents, columns(tile), &mut values, &mut progress)?;
         cache.put(&self.key(tile, block), &encode(&values))?;

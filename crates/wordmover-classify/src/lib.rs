@@ -54,6 +54,7 @@ mod knn;
 mod params;
 mod progress;
 
+pub use bags::name_of as weighting_name;
 pub use cache::Cache;
 pub use choice::{SurfacePoint, SurfaceRound, WmeChoice};
 pub use classifier::{Prediction, TextClassifier, Training};

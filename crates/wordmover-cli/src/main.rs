@@ -52,6 +52,7 @@ fn run(arguments: Arguments) -> Result<()> {
         Command::Info(arguments) => commands::info::run(&arguments),
         Command::Distance(arguments) => commands::distance::run(&arguments),
         Command::Search(arguments) => commands::search::run(&arguments),
+        Command::Similarity(arguments) => commands::similarity::run(&arguments),
         Command::Train(arguments) => commands::train::run(&arguments),
         Command::Predict(arguments) => commands::predict::run(&arguments),
         Command::Evaluate(arguments) => commands::evaluate::run(&arguments),

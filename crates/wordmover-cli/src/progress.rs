@@ -110,7 +110,8 @@ impl Watcher {
     }
 }
 
-/// Seconds by stage, in the order the stages were first met.
+/// Seconds by stage, in the order the stages were first met. Reading and writing go on
+/// beside the others, so the sum may be more than the time that passed.
 #[derive(Debug, Default)]
 pub struct Stages {
     stages: Vec<(&'static str, Duration)>,
@@ -121,25 +122,16 @@ impl Stages {
     pub fn time<T>(&mut self, stage: &'static str, work: impl FnOnce() -> T) -> T {
         let start = Instant::now();
         let result = work();
-        self.add(stage, start.elapsed().as_secs_f64());
+        self.add(stage, start.elapsed());
         result
     }
 
-    /// Books time that was spent elsewhere.
-    pub fn add(&mut self, stage: &'static str, seconds: f64) {
-        let spent = Duration::from_secs_f64(seconds);
+    /// Books time that was taken elsewhere.
+    pub fn add(&mut self, stage: &'static str, spent: Duration) {
         match self.stages.iter_mut().find(|(name, _)| *name == stage) {
             Some((_, total)) => *total += spent,
             None => self.stages.push((stage, spent)),
         }
-    }
-
-    /// All of it, in seconds.
-    pub fn total(&self) -> f64 {
-        self.stages
-            .iter()
-            .map(|(_, spent)| spent.as_secs_f64())
-            .sum()
     }
 }
 

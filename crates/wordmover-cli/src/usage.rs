@@ -98,7 +98,7 @@ mod tests {
             ),
             (
                 "embed a.txt -o b.npy --weights x",
-                "invalid value 'x' for '--weights <SCHEME>' [possible values: nbow, tfidf]",
+                "invalid value 'x' for '--weights <SCHEME>' [possible values: nbow, tfidf, sif]",
             ),
             (
                 "distance a b --json --explain",

@@ -4,7 +4,9 @@
 //! its 19 nearest training documents, and says how long that took, what share of the
 //! pairs needed an exact solve and how often the majority of the neighbours is right.
 //! 200 queries (`--verify`) are compared with a search of every pair. A corpus without a split
-//! (`-`) gets one: after a seeded shuffle, the first 70 % are for training.
+//! (`-`) gets one: after a seeded shuffle, the first 70 % are for training. `--pairs FILE`
+//! writes 500 random pairs of a test and a training document with their distance, for a
+//! peer: `distance<TAB>words<TAB>words`, every word as often as it occurs.
 //!
 //! ```sh
 //! cargo run --release -p wordmover --example knn_corpus -- twitter.tsv.gz --stop-words none
@@ -16,6 +18,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -30,7 +33,9 @@ use wordmover::{
 };
 
 const K: usize = 19;
-const USAGE: &str = "usage: knn_corpus FILE [--stop-words none] [--verify N]";
+const N_PAIRS: usize = 500;
+const USAGE: &str =
+    "usage: knn_corpus FILE [--vectors FILE] [--stop-words none] [--verify N] [--pairs FILE]";
 const SEED: u64 = 0;
 
 type Error = Box<dyn std::error::Error>;
@@ -46,19 +51,24 @@ fn main() -> Result<(), Error> {
     let path = arguments.next().ok_or(USAGE)?;
     let mut tokenizer = Tokenizer::default();
     let mut n_verified = 200;
+    let mut vectors = None;
+    let mut pairs = None;
     while let Some(option) = arguments.next() {
         let value = arguments.next().ok_or(USAGE)?;
         match (option.as_str(), value.as_str()) {
             ("--stop-words", "none") => tokenizer.stop_words = StopWords::None,
             ("--verify", number) => n_verified = number.parse()?,
+            ("--vectors", file) => vectors = Some(WordVectors::open(Path::new(file), None)?),
+            ("--pairs", file) => pairs = Some(file.to_owned()),
             _ => return Err(USAGE.into()),
         }
     }
     let mut random = ChaCha8Rng::seed_from_u64(SEED);
     let (train, test) = read(&path, &mut random)?;
-    let space = WordSpace::new(Arc::new(WordVectors::builtin()), Normalization::Unit, &[])?;
+    let vectors = Arc::new(vectors.unwrap_or_else(WordVectors::builtin));
+    let space = WordSpace::new(vectors, Normalization::Unit, &[])?;
+    let counts = |text: &str| WordCounts::from_text(text, &tokenizer, space.vectors());
     let bags = |texts: &[Labelled]| -> Vec<Document> {
-        let counts = |text: &str| WordCounts::from_text(text, &tokenizer, space.vectors());
         let bag = |labelled: &Labelled| Document::nbow(&counts(&labelled.text));
         texts.par_iter().map(bag).collect()
     };
@@ -114,7 +124,39 @@ fn main() -> Result<(), Error> {
         "the same for {n_verified} queries compared with every document: {:.3} ms a query",
         1e3 * seconds / n_verified.max(1) as f64
     );
+    if let Some(path) = pairs {
+        let mut lines = String::new();
+        for _ in 0..N_PAIRS {
+            let query = &test[below(test.len(), &mut random)].text;
+            let document = &train[below(train.len(), &mut random)].text;
+            lines += &pair(&space, &counts(query), &counts(document))?.unwrap_or_default();
+        }
+        std::fs::write(path, lines)?;
+    }
     Ok(())
+}
+
+/// A pair for a peer; `None` if one has no word.
+fn pair(
+    space: &WordSpace,
+    query: &WordCounts,
+    document: &WordCounts,
+) -> Result<Option<String>, wordmover::Error> {
+    if query.words.is_empty() || document.words.is_empty() {
+        return Ok(None);
+    }
+    let (x, y) = (Document::nbow(query), Document::nbow(document));
+    let distance = wmd::distance(space, &x, &y)?;
+    let words = |counts: &WordCounts| {
+        let each = counts.words.iter();
+        let words = each.flat_map(|&(word, n)| vec![space.vectors().word(word); n as usize]);
+        words.collect::<Vec<_>>().join(" ")
+    };
+    Ok(Some(format!(
+        "{distance}\t{}\t{}\n",
+        words(query),
+        words(document)
+    )))
 }
 
 /// Training and test documents.

@@ -15,6 +15,9 @@ use crate::error::{Error, Result};
 use crate::text::Tokenizer;
 use crate::vectors::WordVectors;
 
+pub use crate::corpus::{CorpusCounts, SIF_A, WordFrequency};
+pub use crate::word_probabilities::WordProbabilities;
+
 /// How a word's count becomes its weight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -25,6 +28,9 @@ pub enum Weighting {
     Nbow,
     /// Count times `ln(1 + N / df)`, normalised; `N` documents, `df` of them with the word.
     Tfidf,
+    /// Count times `a / (a + p)`, normalised; `p` the word's probability in running
+    /// text, `a` = [`SIF_A`]: the weights of SIF (Arora et al., 2017).
+    Sif,
 }
 
 /// The known words of one text with their counts, in order of first occurrence.
@@ -83,73 +89,6 @@ impl Counter {
             let count = &mut self.counts.words[position as usize].1;
             *count = count.saturating_add(1);
         }
-    }
-}
-
-/// How often each word occurs in a corpus, and in how many of its documents.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct CorpusCounts {
-    n_documents: u64,
-    words: HashMap<u32, WordFrequency>,
-}
-
-/// One word's frequency in a corpus.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct WordFrequency {
-    /// Documents that hold the word (`df`).
-    pub documents: u64,
-    /// Occurrences in all.
-    pub occurrences: u64,
-}
-
-impl CorpusCounts {
-    /// Takes note of one more document.
-    pub fn observe(&mut self, counts: &WordCounts) {
-        self.n_documents += 1;
-        for &(word, count) in &counts.words {
-            let frequency = self.words.entry(word).or_default();
-            frequency.documents += 1;
-            frequency.occurrences += u64::from(count);
-        }
-    }
-
-    /// Puts together what a model file kept.
-    pub(crate) fn from_parts(
-        n_documents: u64,
-        words: impl IntoIterator<Item = (u32, WordFrequency)>,
-    ) -> Self {
-        CorpusCounts {
-            n_documents,
-            words: words.into_iter().collect(),
-        }
-    }
-
-    /// Documents seen.
-    #[must_use]
-    pub fn n_documents(&self) -> u64 {
-        self.n_documents
-    }
-
-    /// A word's frequency; zeros if it was never seen.
-    #[must_use]
-    pub fn frequency(&self, word: u32) -> WordFrequency {
-        self.words.get(&word).copied().unwrap_or_default()
-    }
-
-    /// The distinct words seen, ascending.
-    #[must_use]
-    pub fn words(&self) -> Vec<u32> {
-        let mut words: Vec<u32> = self.words.keys().copied().collect();
-        words.sort_unstable();
-        words
-    }
-
-    /// `ln(1 + N / df)`. A word the corpus lacks counts as one that a single
-    /// document holds: the rarest there can be, and finite.
-    #[must_use]
-    pub fn inverse_document_frequency(&self, word: u32) -> f64 {
-        let df = self.frequency(word).documents.max(1) as f64;
-        libm::log1p(self.n_documents as f64 / df)
     }
 }
 
@@ -212,6 +151,7 @@ impl Document {
             let weight = match rules.weighting {
                 Weighting::Nbow => count,
                 Weighting::Tfidf => count * corpus.inverse_document_frequency(word),
+                Weighting::Sif => count * corpus.smooth_inverse_frequency(word),
             };
             (word, weight)
         });

@@ -41,6 +41,14 @@ pub enum Error {
         /// What is wrong with it, and where.
         problem: VectorsProblem,
     },
+    /// A file of word counts cannot be used.
+    #[error("{name}: line {line}: expected a word and its count")]
+    InvalidCounts {
+        /// The file.
+        name: String,
+        /// The line, from 1.
+        line: u64,
+    },
     /// A transport problem cannot be solved.
     #[error("{0}")]
     InvalidTransport(TransportProblem),

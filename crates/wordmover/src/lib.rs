@@ -9,8 +9,10 @@
 //! | words | weighted bag | [`document`] |
 //! | bag | points in space | [`vectors`], [`WordSpace`] |
 //! | two bags | distance and transport plan | [`wmd`], [`transport`] |
-//! | bag, corpus of bags | nearest neighbours | [`WmdIndex`] |
+//! | bag, corpus of bags | nearest neighbours | [`WmdIndex`], [`EmbeddingIndex`] |
 //! | bag, random documents | embedding | [`WordMoversEmbedding`] |
+//! | counted words | averaged vectors | [`AveragedVectors`] |
+//! | two embeddings, pairs of texts | similarity | [`cosine`], [`Similarity`] |
 //! | model | file | [`mod@format`] |
 //!
 //! Most users need [`WordVectors`], [`EmbeddingParams`] and [`WordMoversEmbedding`]:
@@ -37,26 +39,36 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod aside;
+mod average;
 mod container;
+mod corpus;
 pub mod document;
 mod embedding;
 mod error;
 pub mod format;
 mod ground;
 mod neighbors;
+mod principal;
 mod random_documents;
+mod similarity;
 mod space;
 pub mod text;
 pub mod transport;
 pub mod vectors;
 pub mod wmd;
+mod word_probabilities;
 
-pub use document::{BagRules, Document, Weighting, WordCounts};
-pub use embedding::{CheckedParams, EmbeddingParams, Fitter, Gamma, WordMoversEmbedding, kernel};
+pub use average::AveragedVectors;
+pub use document::{BagRules, Document, Weighting, WordCounts, WordProbabilities};
+pub use embedding::{
+    CheckedParams, Components, EmbeddingParams, EmbeddingStatistics, Finish, Fitter, Gamma,
+    WordMoversEmbedding, kernel,
+};
 pub use error::{Error, Result};
 pub use format::ModelFile;
-pub use neighbors::{Neighbor, SearchStatistics, WmdIndex};
+pub use neighbors::{EmbeddingIndex, Neighbor, SearchStatistics, WmdIndex};
 pub use random_documents::{RandomDocuments, RandomWords};
+pub use similarity::{FARTHEST, Similarity, cosine, pearson, spearman};
 pub use space::{Normalization, WordSpace};
 pub use vectors::{Precision, WordVectors};
 

@@ -9,7 +9,7 @@
 
 use crate::document::Document;
 use crate::error::{Error, Result};
-use crate::ground::{self, Columns};
+use crate::ground::direct::{self, Columns};
 use crate::space::WordSpace;
 use crate::transport::{self, Certificate, Flow, Solution, Workspace};
 
@@ -314,7 +314,7 @@ fn transport_in_order(
     // which nowhere falls faster than the distance grows. So f on the sources' side
     // and -f on the sinks' side are dual values for every word of both documents,
     // and a shared word gets two that cancel.
-    let duals = workspace.sink_duals();
+    let duals = workspace.sink_duals(&problem.costs);
     let potential = |document: &Document, sign: f64| -> Result<Vec<f64>> {
         let costs = costs_to(space, document.words(), &problem.columns, n_sinks)?;
         let nearest = costs.chunks_exact(n_sinks).map(|row| {
@@ -401,7 +401,7 @@ fn costs_to(
 ) -> Result<Vec<f64>> {
     let width = columns.width();
     let mut padded = vec![0.0; words.len() * width];
-    ground::costs(&space.gather(words)?, columns, &mut padded);
+    direct::costs(&space.gather(words)?, columns, &mut padded);
     let rows = padded.chunks_exact(width);
     Ok(rows
         .flat_map(|row| row[..n_sinks].iter().copied())

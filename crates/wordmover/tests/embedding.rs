@@ -3,10 +3,13 @@
 mod toy;
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::Duration;
 
 use wordmover::{
-    Document, EmbeddingParams, Error, Gamma, Normalization, RandomWords, Weighting,
-    WordMoversEmbedding, kernel, wmd,
+    Components, Document, EmbeddingParams, EmbeddingStatistics, Error, Finish, Fitter, Gamma,
+    Normalization, RandomWords, Weighting, WordMoversEmbedding, WordProbabilities, WordVectors,
+    cosine, kernel, wmd,
 };
 
 fn fitted(params: EmbeddingParams) -> WordMoversEmbedding {
@@ -65,7 +68,8 @@ fn features_are_exponentials_of_the_distances() {
     let documents = toy::TEXTS.map(|text| model.document(&model.word_counts(text)));
     let exact = model.distances(&documents).unwrap();
     for ((z, d), exact) in features.iter().zip(distances).zip(exact) {
-        assert_eq!(d, exact as f32);
+        // Ground costs for features are in single precision too.
+        assert!((f64::from(d) - exact).abs() <= 2e-7 * exact);
         assert!((f64::from(*z) - (-2.0 * exact).exp() / 20f64.sqrt()).abs() < 1e-8);
     }
 }
@@ -98,18 +102,18 @@ fn distances_are_word_movers_distances() {
 
 #[test]
 fn distances_to_some_random_documents_are_columns_of_all() {
-    let model = fitted(toy::params().n_features(40));
-    let documents = [toy::TEXTS[0], "x", toy::TEXTS[1]];
-    let documents = documents.map(|text| model.document(&model.word_counts(text)));
-    let all = model.distances(&documents).unwrap();
+    let model = fitted(toy::params().n_features(40).gamma(Gamma::None).raw());
+    let texts = [toy::TEXTS[0], "x", toy::TEXTS[1]];
+    let documents = texts.map(|text| model.document(&model.word_counts(text)));
+    let all = model.transform(&texts).unwrap();
     let mut some = vec![0.0; 3 * 13];
-    let never = &mut |_| ControlFlow::Continue(());
     model
-        .distances_into(&documents, 17..30, &mut some, never)
+        .distances_into(&documents, 17..30, &mut some, &mut |_| {
+            ControlFlow::Continue(())
+        })
         .unwrap();
-    for (all, some) in all.chunks(40).zip(some.chunks(13)) {
-        let expected: Vec<f32> = all[17..30].iter().map(|&d| d as f32).collect();
-        assert_eq!(some, expected);
+    for i in [0, 2] {
+        assert_eq!(some[i * 13..][..13], all[i * 40..][17..30]);
     }
     assert!(some[13..26].iter().all(|d| *d == f32::INFINITY));
 }
@@ -172,7 +176,9 @@ fn the_same_bits_for_any_threads_batch_and_company() {
         let params = toy::params()
             .random_words(RandomWords::Gaussian)
             .d_max(7)
-            .n_features(64);
+            .n_features(64)
+            .finish(Finish::Standardize)
+            .components(Components::Flatten(3));
         WordMoversEmbedding::fit(params, toy::vectors(), &texts).unwrap()
     };
     let with_threads = |n| {
@@ -195,10 +201,130 @@ fn the_same_bits_for_any_threads_batch_and_company() {
 
 #[test]
 fn a_text_without_known_words_has_a_row_of_zeros() {
-    let model = fitted(toy::params().n_features(8));
-    let z = model.transform(&["a", "", "zzz", "b"]).unwrap();
-    assert!(z[8..24].iter().all(|&x| x == 0.0));
-    assert!(z[..8].iter().chain(&z[24..]).all(|&x| x > 0.0));
+    for params in [
+        toy::params(),
+        toy::params().finish(Finish::Center),
+        toy::params()
+            .finish(Finish::Standardize)
+            .components(Components::Remove(1)),
+    ] {
+        let model = fitted(params.n_features(8));
+        let z = model.transform(&["a", "", "zzz", "b"]).unwrap();
+        assert!(z[8..24].iter().all(|&x| x == 0.0));
+        assert!(z[..8].iter().chain(&z[24..]).all(|&x| x != 0.0));
+    }
+}
+
+/// Texts enough to need no background documents.
+fn many_texts() -> Vec<String> {
+    (0..400usize)
+        .map(|i| {
+            let words = (0..1 + i % 4).map(|k| toy::WORDS[(i * 7 + k * k * (i / 5)) % 5].0);
+            words.collect::<Vec<_>>().join(" ")
+        })
+        .collect()
+}
+
+#[test]
+fn finished_features_are_those_of_the_definition() {
+    let texts = many_texts();
+    let fit = |params: EmbeddingParams| {
+        let params = params.n_features(24).gamma(Gamma::Value(0.7));
+        WordMoversEmbedding::fit(params, toy::vectors(), &texts).unwrap()
+    };
+    let embed = |params| fit(params).transform(&texts).unwrap();
+    let raw = embed(toy::params());
+    let centered = embed(toy::params().finish(Finish::Center));
+    let standardized = embed(toy::params().finish(Finish::Standardize));
+    let n = texts.len();
+    for j in 0..24 {
+        let column = |z: &[f32]| -> Vec<f64> {
+            z.iter()
+                .skip(j)
+                .step_by(24)
+                .map(|&x| f64::from(x))
+                .collect()
+        };
+        let (raw, centered) = (column(&raw), column(&centered));
+        let mean = raw.iter().sum::<f64>() / n as f64;
+        let variance = raw.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n as f64;
+        for ((raw, centered), standard) in raw.iter().zip(&centered).zip(column(&standardized)) {
+            assert!((raw - mean - centered).abs() < 1e-7);
+            let due = (raw - mean) / (variance * 24.0).sqrt();
+            assert!((standard - due).abs() < 1e-5, "{standard} {due}");
+        }
+    }
+}
+
+#[test]
+fn removed_components_are_gone_and_flattened_ones_level() {
+    let texts = many_texts();
+    let embed = |components| {
+        let params = toy::params().n_features(24).finish(Finish::Center);
+        let params = params.components(components);
+        let model = WordMoversEmbedding::fit(params, toy::vectors(), &texts).unwrap();
+        model.transform(&texts).unwrap()
+    };
+    let squares = |z: &[f32]| z.iter().map(|&x| f64::from(x) * f64::from(x)).sum::<f64>();
+    let [kept, flattened, removed] = [
+        Components::Keep,
+        Components::Flatten(1),
+        Components::Remove(1),
+    ]
+    .map(embed);
+    assert!(squares(&kept) > 1.2 * squares(&flattened));
+    assert!(squares(&flattened) > 1.2 * squares(&removed));
+    // What flattening leaves of the first component is as strong as the second.
+    let second = squares(&flattened) - squares(&removed);
+    let twice = embed(Components::Remove(2));
+    assert!((squares(&removed) - squares(&twice) - second).abs() < 1e-3 * second);
+}
+
+#[test]
+fn two_texts_alone_are_not_opposites() {
+    let model = WordMoversEmbedding::fit(
+        EmbeddingParams::default(),
+        Arc::new(WordVectors::builtin()),
+        &["A cat sat on the mat", "A dog lay on the rug"],
+    );
+    let texts = [
+        "A cat sat on the mat",
+        "A dog lay on the rug",
+        "Parliament votes on the budget",
+    ];
+    let z = model.unwrap().transform(&texts).unwrap();
+    let row = |i: usize| &z[i * 512..][..512];
+    let like = cosine(row(0), row(1));
+    let unlike = cosine(row(0), row(2));
+    assert!(like > 0.1 && like > unlike, "{like} {unlike}");
+    assert_eq!(cosine(row(0), row(0)), 1.0);
+}
+
+#[test]
+fn sif_weights_take_probabilities_from_where_they_are_told() {
+    let vectors = toy::vectors();
+    let params = || toy::params().n_features(4).weighting(Weighting::Sif);
+    let weights = |fitter: Fitter| {
+        let mut fitter = fitter;
+        for text in toy::TEXTS {
+            let counts = fitter.word_counts(text);
+            fitter.observe(&counts);
+        }
+        let model = fitter.finish().unwrap();
+        model.document(&model.word_counts("a b")).weights().to_vec()
+    };
+    let fitter = || Fitter::new(params().check().unwrap(), vectors.clone());
+    let shares = |a: f64, b: f64| vec![a / (a + b), b / (a + b)];
+    let sif = |p: f64| 1e-3 / (1e-3 + p);
+    // Of ten known words, a is three and b two.
+    let corpus = weights(fitter().word_probabilities(None));
+    assert_eq!(corpus, shares(sif(0.3), sif(0.2)));
+    let given = WordProbabilities::from_counts("given", &vectors, [("a", 1), ("z", 3)]);
+    let given = weights(fitter().word_probabilities(Some(given)));
+    assert_eq!(given, shares(sif(0.25), 1.0));
+    // The built-in words know that a is frequent.
+    let builtin = weights(fitter());
+    assert!(builtin[0] < 0.2 * builtin[1], "{builtin:?}");
 }
 
 #[test]
@@ -216,6 +342,10 @@ fn bad_parameters_and_empty_corpora_are_refused() {
     assert_eq!(
         say(toy::params().n_features(0)),
         "n_features is 0: it must be between 1 and 1048576"
+    );
+    assert_eq!(
+        say(toy::params().components(Components::Flatten(65))),
+        "components is 65: it must be at most 64"
     );
     assert_eq!(
         say(toy::params().d_max(0)),
@@ -246,14 +376,15 @@ fn progress_counts_every_distance_and_can_stop_the_work() {
     let model = fitted(toy::params().n_features(300));
     let documents = toy::TEXTS.map(|text| model.document(&model.word_counts(text)));
     let mut out = vec![0.0; 4 * 300];
-    let mut done = 0;
+    let mut total = EmbeddingStatistics::default();
     model
-        .embed_into(&documents, &mut out, &mut |n| {
-            done += n;
+        .embed_into(&documents, &mut out, &mut |done| {
+            total += *done;
             ControlFlow::Continue(())
         })
         .unwrap();
-    assert_eq!(done, 4 * 300);
+    assert_eq!(total.distances, 4 * 300);
+    assert!(total.ground_costs > Duration::ZERO && total.transport > Duration::ZERO);
     let stopped = model.embed_into(&documents, &mut out, &mut |_| ControlFlow::Break(()));
     assert!(matches!(stopped, Err(Error::Interrupted)));
 }

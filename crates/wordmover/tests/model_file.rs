@@ -11,12 +11,18 @@ use safetensors::{Dtype, SafeTensors};
 use wordmover::format::Attachment;
 use wordmover::text::{StopWords, Tokenizer};
 use wordmover::{
-    EmbeddingParams, Gamma, ModelFile, Normalization, RandomWords, Weighting, WordMoversEmbedding,
-    WordVectors,
+    Components, EmbeddingParams, Finish, Gamma, ModelFile, Normalization, RandomWords, Weighting,
+    WordMoversEmbedding, WordVectors,
 };
 
 fn model() -> WordMoversEmbedding {
-    fitted(toy::params().n_features(6).weighting(Weighting::Tfidf))
+    fitted(
+        toy::params()
+            .n_features(6)
+            .weighting(Weighting::Sif)
+            .finish(Finish::Standardize)
+            .components(Components::Flatten(2)),
+    )
 }
 
 fn fitted(params: EmbeddingParams) -> WordMoversEmbedding {
@@ -42,7 +48,13 @@ fn a_loaded_model_gives_the_same_bits() {
             .gamma(Gamma::Value(0.1)),
         toy::params()
             .gamma(Gamma::None)
-            .normalization(Normalization::CenterUnit),
+            .normalization(Normalization::CenterUnit)
+            .finish(Finish::Center),
+        toy::params()
+            .weighting(Weighting::Sif)
+            .finish(Finish::Standardize)
+            .components(Components::Flatten(3)),
+        toy::params().components(Components::Remove(64)),
         toy::params()
             .random_words(RandomWords::Gaussian)
             .tokenizer(custom)
@@ -89,6 +101,34 @@ fn what_is_attached_travels_with_the_model_and_does_not_change_it() {
         loaded.to_bytes(true).unwrap(),
         model.to_bytes(true).unwrap()
     );
+}
+
+#[test]
+fn a_file_of_version_1_gives_what_it_gave() {
+    let bytes = include_bytes!("../testdata/models/version-1.wme");
+    let file = ModelFile::from_bytes(bytes, "version-1.wme").unwrap();
+    assert_eq!(file.params().finish, Finish::Raw);
+    assert_eq!(file.params().components, Components::Keep);
+    let model = file.with_vectors(None).unwrap();
+    let z = model.transform(&["a b e", "d", "c c c b"]).unwrap();
+    // What the revision that wrote it printed; its ground costs were in double precision.
+    let due: [f32; 12] = [
+        0.17850119,
+        0.11251022,
+        0.17507137,
+        0.19071084,
+        0.15975289,
+        0.119600795,
+        0.16477548,
+        0.28469676,
+        0.2404771,
+        0.17542423,
+        0.17324269,
+        0.105055586,
+    ];
+    for (z, due) in z.iter().zip(due) {
+        assert!((z - due).abs() <= 1e-6 * due, "{z}, {due}");
+    }
 }
 
 #[test]
@@ -207,8 +247,12 @@ fn every_defect_has_its_sentence() {
         "m.wme: a safetensors file, but not a wordmover model"
     );
     assert_eq!(
-        with_metadata("version", "2"),
-        "m.wme: model format 2 is newer than 1, the newest this version reads"
+        with_metadata("version", "3"),
+        "m.wme: model format 3 is newer than 2, the newest this version reads"
+    );
+    assert_eq!(
+        with_metadata("version", "0"),
+        "m.wme: damaged model: metadata \"version\" is 0, which never was"
     );
     assert_eq!(
         with_metadata("generator", "dice"),
@@ -231,6 +275,7 @@ fn every_defect_has_its_sentence() {
         "gamma",
         "n_documents",
         "vectors",
+        "word_probabilities",
         "written_by",
     ] {
         assert_eq!(
@@ -245,6 +290,10 @@ fn every_defect_has_its_sentence() {
         "occurrences",
         "random_lengths",
         "random_words",
+        "feature_means",
+        "feature_scales",
+        "component_scales",
+        "components",
     ] {
         assert_eq!(
             spoiled(|parts| drop(parts.tensors.remove(name))),
@@ -263,6 +312,50 @@ fn every_defect_has_its_sentence() {
         with_data("random_words", |data| data[..4]
             .copy_from_slice(&f32::NAN.to_le_bytes())),
         "m.wme: damaged model: tensor \"random_words\" holds a value that is not finite"
+    );
+    let f64_is = |x: f64| move |data: &mut Vec<u8>| data[..8].copy_from_slice(&x.to_le_bytes());
+    for (name, value, reason) in [
+        (
+            "feature_means",
+            f64::NAN,
+            "holds a value that is not finite",
+        ),
+        (
+            "feature_scales",
+            f64::INFINITY,
+            "holds a value that is not finite",
+        ),
+        ("components", f64::NAN, "holds a value that is not finite"),
+        (
+            "component_scales",
+            1.5,
+            "holds a value that is not between 0 and 1",
+        ),
+        (
+            "component_scales",
+            -0.5,
+            "holds a value that is not between 0 and 1",
+        ),
+    ] {
+        assert_eq!(
+            with_data(name, f64_is(value)),
+            format!("m.wme: damaged model: tensor {name:?} {reason}")
+        );
+    }
+    for p in [f32::NAN, -0.1, 1.1] {
+        assert_eq!(
+            with_data("word_probabilities", |data| data[..4]
+                .copy_from_slice(&p.to_le_bytes())),
+            "m.wme: damaged model: tensor \"word_probabilities\" holds a value that is not between 0 and 1"
+        );
+    }
+    assert_eq!(
+        spoiled(|parts| {
+            let scales = parts.tensors.get_mut("component_scales").unwrap();
+            scales.1 = vec![3];
+            scales.2.extend([0; 8]);
+        }),
+        "m.wme: damaged model: tensor \"component_scales\" holds more than 2 values"
     );
     for length in [0u32, 3, u32::MAX] {
         assert_eq!(

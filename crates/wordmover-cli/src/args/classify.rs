@@ -14,7 +14,7 @@ use crate::input::InputOptions;
 use crate::usage::usage_error;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum MethodOption {
+pub enum ClassifierMethod {
     /// Linear SVM on Word Mover's Embeddings
     Wme,
     /// Votes of nearest neighbours under the Word Mover's Distance
@@ -50,7 +50,8 @@ pub struct LearningArguments {
     /// [default: 3,6,12; 3,6,...,21 with --protocol paper]
     #[arg(long, value_name = "D,...", value_delimiter = ',', value_parser = at_least_one)]
     pub d_max: Vec<usize>,
-    /// Weights of words: nbow or tfidf [default: the better one; nbow with --protocol paper]
+    /// Weights of words: nbow, tfidf or sif [default: the better of nbow and tfidf; nbow with
+    /// --protocol paper]
     #[arg(long, value_enum, hide_possible_values = true, value_name = "SCHEME")]
     pub weights: Option<WeightsOption>,
     /// Distribution of the random words [default: uniform]
@@ -207,8 +208,8 @@ pub struct EvaluateArguments {
     #[arg(value_name = "CORPUS")]
     pub documents: PathBuf,
     /// What is measured
-    #[arg(long, value_enum, default_value_t = MethodOption::Wme, value_name = "METHOD")]
-    pub method: MethodOption,
+    #[arg(long, value_enum, default_value_t = ClassifierMethod::Wme, value_name = "METHOD")]
+    pub method: ClassifierMethod,
     /// The column or field that says train or test; without it, or where it says - for
     /// all documents, the corpus is split at random
     #[arg(long, value_name = "NAME", help_heading = "Input")]
@@ -235,8 +236,8 @@ pub struct EvaluateArguments {
 impl EvaluateArguments {
     pub fn method(&self) -> Result<Method> {
         Ok(match self.method {
-            MethodOption::Wme => Method::Wme(self.learning.wme()?),
-            MethodOption::KnnWmd => Method::KnnWmd(self.learning.knn()?),
+            ClassifierMethod::Wme => Method::Wme(self.learning.wme()?),
+            ClassifierMethod::KnnWmd => Method::KnnWmd(self.learning.knn()?),
         })
     }
 }

@@ -6,11 +6,13 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use clap::Args;
 use wordmover::text::{Case, StopWords, Tokenizer};
-use wordmover::{CheckedParams, EmbeddingParams, Error, WordVectors};
+use wordmover::{
+    CheckedParams, Components, EmbeddingParams, Error, Finish, Fitter, Weighting, WordVectors,
+};
 
 use super::values::{
-    CaseOption, GammaOption, NormalizeOption, RandomWordsOption, StopWordList, WeightsOption,
-    at_least_one,
+    CaseOption, ComponentsOption, FinishOption, FrequencySource, GammaOption, NormalizeOption,
+    RandomWordsOption, StopWordList, WeightsOption, at_least_one,
 };
 use crate::input::{Format, InputOptions};
 use crate::usage::usage_error;
@@ -94,7 +96,11 @@ pub struct TextArguments {
 impl TextArguments {
     /// The tokenizer these options and the defaults describe.
     pub fn tokenizer(&self) -> Result<Tokenizer> {
-        let mut tokenizer = Tokenizer::default();
+        self.tokenizer_over(Tokenizer::default())
+    }
+
+    /// The tokenizer these options describe, and otherwise this one.
+    pub fn tokenizer_over(&self, mut tokenizer: Tokenizer) -> Result<Tokenizer> {
         match &self.stop_words {
             None => {}
             Some(StopWordList::Smart) => tokenizer.stop_words = StopWords::Smart,
@@ -132,15 +138,29 @@ pub struct ParamArguments {
     /// features are the distances) [default: auto]
     #[arg(long, value_name = "GAMMA", allow_negative_numbers = true)]
     pub gamma: Option<GammaOption>,
-    /// Weights of words: nbow (share of the count) or tfidf [default: nbow]
+    /// Weights of words [default: nbow]
     #[arg(long, value_enum, value_name = "SCHEME")]
     pub weights: Option<WeightsOption>,
+    /// Probabilities of words for --weights sif: builtin (from the rank order of the
+    /// built-in words), corpus, or a file with a word and its count a line [default: builtin]
+    #[arg(long, value_name = "SOURCE")]
+    pub frequencies: Option<FrequencySource>,
     /// Distribution of the random words [default: uniform]
     #[arg(long, value_enum, value_name = "DISTRIBUTION")]
     pub random_words: Option<RandomWordsOption>,
     /// What is done to word vectors first [default: unit]
     #[arg(long, value_enum, value_name = "HOW")]
     pub normalize: Option<NormalizeOption>,
+    /// What is done to the features at last [default: standardize]
+    #[arg(long, value_enum, value_name = "HOW", conflicts_with = "raw")]
+    pub finish: Option<FinishOption>,
+    /// The features' first K principal components: keep, flatten=K (scale them down to the
+    /// strength of the next) or remove=K [default: flatten=10]
+    #[arg(long, value_name = "HOW", conflicts_with = "raw")]
+    pub components: Option<ComponentsOption>,
+    /// The features of the paper: --finish raw --components keep
+    #[arg(long)]
+    pub raw: bool,
     /// Seed of the random documents [default: 0]
     #[arg(long, value_name = "SEED", allow_negative_numbers = true)]
     pub seed: Option<u64>,
@@ -157,7 +177,12 @@ pub struct ParamArguments {
 impl ParamArguments {
     /// The parameters these options and the defaults describe.
     pub fn params(&self) -> Result<CheckedParams> {
-        let mut params = EmbeddingParams::default().tokenizer(self.text.tokenizer()?);
+        self.params_over(EmbeddingParams::default())
+    }
+
+    /// The parameters these options describe, and otherwise these.
+    pub fn params_over(&self, mut params: EmbeddingParams) -> Result<CheckedParams> {
+        params.tokenizer = self.text.tokenizer_over(params.tokenizer)?;
         set(&mut params.n_features, self.features);
         set(&mut params.d_max, self.d_max);
         set(&mut params.gamma, self.gamma.map(|gamma| gamma.0));
@@ -173,10 +198,30 @@ impl ParamArguments {
             &mut params.normalization,
             self.normalize.map(NormalizeOption::normalization),
         );
+        set(&mut params.finish, self.finish.map(FinishOption::finish));
+        set(
+            &mut params.components,
+            self.components.map(|option| option.0),
+        );
+        if self.raw {
+            (params.finish, params.components) = (Finish::Raw, Components::Keep);
+        }
+        if self.frequencies.is_some() && params.bag.weighting != Weighting::Sif {
+            return Err(usage_error("--frequencies are for --weights sif"));
+        }
         set(&mut params.seed, self.seed);
         set(&mut params.bag.min_count, self.min_count);
         set(&mut params.bag.max_words, self.max_words);
         params.check().map_err(parameter_error)
+    }
+
+    /// A fitter with these parameters, and the probabilities of words they need.
+    pub fn fitter(&self, params: &CheckedParams, vectors: &Arc<WordVectors>) -> Result<Fitter> {
+        let fitter = Fitter::new(params.clone(), vectors.clone());
+        Ok(match &self.frequencies {
+            None => fitter,
+            source => fitter.word_probabilities(FrequencySource::open(source.as_ref(), vectors)?),
+        })
     }
 
     /// An option that was given although a model settles it.
@@ -186,6 +231,10 @@ impl ParamArguments {
             ("--d-max", self.d_max.is_some()),
             ("--gamma", self.gamma.is_some()),
             ("--weights", self.weights.is_some()),
+            ("--frequencies", self.frequencies.is_some()),
+            ("--finish", self.finish.is_some()),
+            ("--components", self.components.is_some()),
+            ("--raw", self.raw),
             ("--random-words", self.random_words.is_some()),
             ("--normalize", self.normalize.is_some()),
             ("--seed", self.seed.is_some()),

@@ -9,12 +9,14 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use wordmover::vectors::Precision;
 
-pub use classify::{EvaluateArguments, MethodOption, PredictArguments, TrainArguments};
+pub use classify::{ClassifierMethod, EvaluateArguments, PredictArguments, TrainArguments};
 pub use groups::{
     InputArguments, ParamArguments, TextArguments, VectorArguments, WritingArguments,
 };
 use values::at_least_one;
-pub use values::{DistanceNormalization, OnEmpty, WeightsOption};
+pub use values::{
+    DistanceNormalization, FrequencySource, MethodOption, OnEmpty, SearchBy, WeightsOption,
+};
 
 /// Exact Word Mover's Embeddings of documents.
 #[derive(Debug, Parser)]
@@ -43,8 +45,10 @@ pub enum Command {
     Info(InfoArguments),
     /// Word Mover's Distance between two texts, and which word moves where
     Distance(DistanceArguments),
-    /// Find the documents nearest to a text under the Word Mover's Distance, exactly
+    /// Find the documents nearest to a text under the Word Mover's Distance
     Search(SearchArguments),
+    /// How similar two texts are, or the texts of many pairs
+    Similarity(SimilarityArguments),
     /// Learn to classify texts; parameters are chosen by cross-validation
     Train(Box<TrainArguments>),
     /// Classify texts
@@ -165,7 +169,8 @@ pub struct DistanceArguments {
 #[command(after_help = "Examples:\n  \
     wordmover search docs.txt \"The president greets the press\" -k 5\n  \
     wordmover search docs.jsonl --field body --id-column key --queries queries.txt --json\n\n\
-    Every distance is exact, and no nearer document is missed. Documents without an id are\n\
+    Every distance is exact, and no nearer document is missed unless --by embedding, which\n\
+    compares cosines of embeddings first. Documents without an id are\n\
     known by their number, from 0 on. One without a known word is never found.")]
 pub struct SearchArguments {
     /// Documents: .txt (one a line), .tsv, .csv or .jsonl, also .gz; - is standard input
@@ -184,6 +189,12 @@ pub struct SearchArguments {
     /// How many documents to find
     #[arg(short, default_value_t = 10, value_name = "N", value_parser = at_least_one)]
     pub k: usize,
+    /// How to find them
+    #[arg(long, value_enum, default_value_t = SearchBy::Wmd, value_name = "HOW")]
+    pub by: SearchBy,
+    /// With --by embedding: how many documents get an exact distance
+    #[arg(long, default_value_t = 100, value_name = "N", value_parser = at_least_one)]
+    pub candidates: usize,
     /// Print JSON, an object for each query
     #[arg(long)]
     pub json: bool,
@@ -204,6 +215,39 @@ pub struct SearchArguments {
     #[command(flatten)]
     pub text: TextArguments,
     /// No progress bar and no summary
+    #[arg(short, long, help_heading = "Running")]
+    pub quiet: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    wordmover similarity \"A cat sat on the mat\" \"A dog lay on the rug\"\n  \
+    wordmover similarity pairs.tsv --method sif --json\n\n\
+    One argument is a file of pairs, two are texts. A text without a known word has\n\
+    similarity 0 to everything (-2 with wmd). With pairs, the texts of the file are the\n\
+    corpus that is fitted on; two texts alone are compared against background documents.")]
+pub struct SimilarityArguments {
+    /// A .tsv or .csv file, also .gz, of pairs: two texts a row, or a person's score and
+    /// two texts; or else two texts
+    #[arg(value_names = ["PAIRS|TEXT", "TEXT"], num_args = 1..=2, required = true)]
+    pub inputs: Vec<String>,
+    /// How to measure similarity
+    #[arg(long, value_enum, default_value_t = MethodOption::Wme, value_name = "METHOD")]
+    pub method: MethodOption,
+    /// The first row of the file is a header
+    #[arg(long)]
+    pub header: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Embed with this model instead of fitting one; for the methods wme and kernel
+    #[arg(long, value_name = "FILE")]
+    pub model: Option<PathBuf>,
+    #[command(flatten)]
+    pub vectors: VectorArguments,
+    #[command(flatten)]
+    pub params: ParamArguments,
+    /// No summary
     #[arg(short, long, help_heading = "Running")]
     pub quiet: bool,
 }
@@ -283,7 +327,9 @@ impl SearchArguments {
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;
-    use wordmover::{EmbeddingParams, Gamma, Normalization, RandomWords, Weighting};
+    use wordmover::{
+        Components, EmbeddingParams, Finish, Gamma, Normalization, RandomWords, Weighting,
+    };
 
     use super::*;
 
@@ -319,6 +365,8 @@ mod tests {
             assert_eq!(said, default, "{option}");
         }
         assert_eq!(params.gamma, Gamma::Auto);
+        assert_eq!(params.finish, Finish::Standardize);
+        assert_eq!(params.components, Components::Flatten(10));
         assert_eq!(params.bag.weighting, Weighting::Nbow);
         assert_eq!(params.random_words, RandomWords::Uniform);
         assert_eq!(params.normalization, Normalization::Unit);

@@ -4,7 +4,10 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::ValueEnum;
-use wordmover::{Gamma, Normalization, RandomWords, Weighting};
+use wordmover::{
+    Components, Finish, Gamma, Normalization, RandomWords, Similarity, Weighting,
+    WordProbabilities, WordVectors,
+};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum OnEmpty {
@@ -67,6 +70,8 @@ pub enum WeightsOption {
     Nbow,
     /// Share of count times ln(1 + N / df)
     Tfidf,
+    /// Share of count times a / (a + p), p the word's probability in running text
+    Sif,
 }
 
 impl WeightsOption {
@@ -74,6 +79,7 @@ impl WeightsOption {
         match self {
             WeightsOption::Nbow => Weighting::Nbow,
             WeightsOption::Tfidf => Weighting::Tfidf,
+            WeightsOption::Sif => Weighting::Sif,
         }
     }
 }
@@ -121,6 +127,116 @@ impl NormalizeOption {
             NormalizeOption::Center => Normalization::Center,
             NormalizeOption::CenterUnit => Normalization::CenterUnit,
         }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FinishOption {
+    /// Nothing: the features of the paper
+    Raw,
+    /// The mean of the corpus subtracted
+    Center,
+    /// Centred, then divided by the deviation over the corpus
+    Standardize,
+}
+
+impl FinishOption {
+    pub fn finish(self) -> Finish {
+        match self {
+            FinishOption::Raw => Finish::Raw,
+            FinishOption::Center => Finish::Center,
+            FinishOption::Standardize => Finish::Standardize,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SearchBy {
+    /// Exact distances to all: nothing nearer is missed
+    Wmd,
+    /// Cosines of embeddings first, then exact distances to the best candidates
+    Embedding,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum MethodOption {
+    /// Cosine of Word Mover's Embeddings
+    Wme,
+    /// Word Mover's Kernel, estimated
+    Kernel,
+    /// Negative Word Mover's Distance
+    Wmd,
+    /// Cosine of averaged word vectors
+    Average,
+    /// Cosine of averages weighted by inverse document frequency
+    Tfidf,
+    /// Cosine of averages weighted by smooth inverse frequency, first component removed
+    Sif,
+}
+
+impl MethodOption {
+    pub fn similarity(self) -> Similarity {
+        match self {
+            MethodOption::Wme => Similarity::Wme,
+            MethodOption::Kernel => Similarity::Kernel,
+            MethodOption::Wmd => Similarity::Wmd,
+            MethodOption::Average => Similarity::Average,
+            MethodOption::Tfidf => Similarity::Tfidf,
+            MethodOption::Sif => Similarity::Sif,
+        }
+    }
+}
+
+/// `keep`, `flatten=K` or `remove=K`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ComponentsOption(pub Components);
+
+impl FromStr for ComponentsOption {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let components = match text.split_once('=') {
+            None if text == "keep" => Some(Components::Keep),
+            Some(("flatten", n)) => n.parse().ok().map(Components::Flatten),
+            Some(("remove", n)) => n.parse().ok().map(Components::Remove),
+            _ => None,
+        };
+        let expected = || "expected keep, flatten=K or remove=K".to_owned();
+        components.map(ComponentsOption).ok_or_else(expected)
+    }
+}
+
+/// Where the probabilities of words come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FrequencySource {
+    Builtin,
+    Corpus,
+    File(PathBuf),
+}
+
+impl FromStr for FrequencySource {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(match text {
+            "builtin" => FrequencySource::Builtin,
+            "corpus" => FrequencySource::Corpus,
+            path => FrequencySource::File(path.into()),
+        })
+    }
+}
+
+impl FrequencySource {
+    /// The probabilities of the words of `vectors`; nothing if the corpus gives them.
+    pub fn open(
+        this: Option<&Self>,
+        vectors: &WordVectors,
+    ) -> wordmover::Result<Option<WordProbabilities>> {
+        Ok(match this {
+            None | Some(FrequencySource::Builtin) => Some(WordProbabilities::builtin(vectors)),
+            Some(FrequencySource::Corpus) => None,
+            Some(FrequencySource::File(path)) => Some(WordProbabilities::open(path, vectors)?),
+        })
     }
 }
 

@@ -1,4 +1,8 @@
-//! Documents read in batches, their words counted on all threads.
+//! Documents read in batches ahead of the work, their words counted on all threads.
+
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use indicatif::ProgressBar;
@@ -20,36 +24,73 @@ pub struct Counted {
     pub counts: WordCounts,
 }
 
-/// Reads the next documents and counts their words with `count`; empty at the end.
-pub fn next_batch(
-    documents: &mut Documents,
-    count: impl Fn(&str) -> WordCounts + Sync,
-    summary: &mut CorpusSummary,
-    stages: &mut Stages,
-    progress: &ProgressBar,
-) -> Result<Vec<Counted>> {
-    let texts = stages.time("reading", || read(documents))?;
-    let counted: Vec<Counted> = stages.time("counting words", || {
-        texts
-            .into_par_iter()
-            .map(|document| Counted {
-                id: document.id,
-                label: document.label,
-                split: document.split,
-                counts: count(&document.text),
-            })
-            .collect()
-    });
-    for document in &counted {
-        summary.n_documents += 1;
-        summary.n_known += document.counts.n_known;
-        summary.n_unknown += document.counts.n_unknown;
-    }
-    progress.inc(counted.len() as u64);
-    Ok(counted)
+/// Batches of documents, read on a thread of their own while those before are worked on.
+pub struct Batches {
+    read: Receiver<Read>,
 }
 
-fn read(documents: &mut Documents) -> Result<Vec<DocumentText>> {
+struct Read {
+    texts: Result<Vec<DocumentText>>,
+    spent: Duration,
+}
+
+impl Batches {
+    /// Starts reading. The thread ends with the documents, with the first error, or
+    /// when nobody asks for more; it is not waited for, since standard input may never end.
+    pub fn of(documents: Documents) -> Self {
+        let (sender, read) = sync_channel(1);
+        thread::spawn(move || read_all(documents, &sender));
+        Batches { read }
+    }
+
+    /// Counts the words of the next documents with `count`; empty at the end.
+    pub fn next(
+        &mut self,
+        count: impl Fn(&str) -> WordCounts + Sync,
+        summary: &mut CorpusSummary,
+        stages: &mut Stages,
+        progress: &ProgressBar,
+    ) -> Result<Vec<Counted>> {
+        let Ok(Read { texts, spent }) = self.read.recv() else {
+            return Ok(Vec::new());
+        };
+        stages.add("reading", spent);
+        let texts = texts?;
+        let counted: Vec<Counted> = stages.time("counting words", || {
+            texts
+                .into_par_iter()
+                .map(|document| Counted {
+                    id: document.id,
+                    label: document.label,
+                    split: document.split,
+                    counts: count(&document.text),
+                })
+                .collect()
+        });
+        for document in &counted {
+            summary.n_documents += 1;
+            summary.n_known += document.counts.n_known;
+            summary.n_unknown += document.counts.n_unknown;
+        }
+        progress.inc(counted.len() as u64);
+        Ok(counted)
+    }
+}
+
+fn read_all(mut documents: Documents, sender: &SyncSender<Read>) {
+    loop {
+        let start = Instant::now();
+        let texts = read_batch(&mut documents);
+        let is_last = !matches!(&texts, Ok(texts) if !texts.is_empty());
+        let spent = start.elapsed();
+        let is_unwanted = sender.send(Read { texts, spent }).is_err();
+        if is_last || is_unwanted {
+            return;
+        }
+    }
+}
+
+fn read_batch(documents: &mut Documents) -> Result<Vec<DocumentText>> {
     let mut texts = Vec::new();
     let mut bytes = 0;
     while texts.len() < BATCH_DOCUMENTS && bytes < BATCH_BYTES {

@@ -2,24 +2,27 @@
 
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::time::Instant;
 
 use anyhow::{Result, ensure};
 use indicatif::ProgressBar;
-use wordmover::{Document, Fitter, ModelFile, WordMoversEmbedding};
+use rayon::prelude::*;
+use wordmover::{Document, EmbeddingStatistics, Error, ModelFile, WordCounts, WordMoversEmbedding};
 
-use super::corpus::{Counted, next_batch};
+use super::corpus::{Batches, Counted};
 use super::fit::{self, read_corpus};
 use crate::args::{EmbedArguments, OnEmpty};
 use crate::input::{self, Documents};
 use crate::output::{
-    AsideFile, Destination, EmbeddingWriter, Ids, check_target, is_closed_pipe, is_same_target,
+    AsideFile, BackgroundWriter, Destination, Ids, check_target, is_closed_pipe, is_same_target,
 };
 use crate::progress::{self, CorpusSummary, Stages, count, say};
 use crate::spool::SpoolReader;
 use crate::usage::usage_error;
 
-/// Memory for the rows being computed: they are written before the next are begun.
-const BLOCK_BYTES: usize = 32 << 20;
+/// Memory for the rows being computed, and again for those before, which are being
+/// written meanwhile. Small blocks compute the ground costs of frequent words often.
+const BLOCK_BYTES: usize = 64 << 20;
 
 pub fn run(arguments: &EmbedArguments) -> Result<()> {
     // Whatever can be refused is refused before the work begins.
@@ -44,6 +47,7 @@ pub fn run(arguments: &EmbedArguments) -> Result<()> {
         destination: Some(destination),
         summary: CorpusSummary::default(),
         stages: Stages::default(),
+        start: Instant::now(),
     };
     let (model, n_rows) = match &arguments.model {
         Some(path) => run.with_model(path, documents)?,
@@ -69,6 +73,7 @@ struct Run<'a> {
     destination: Option<Destination>,
     summary: CorpusSummary,
     stages: Stages,
+    start: Instant,
 }
 
 impl Run<'_> {
@@ -76,9 +81,10 @@ impl Run<'_> {
     fn with_model(
         &mut self,
         path: &Path,
-        mut documents: Documents,
+        documents: Documents,
     ) -> Result<(WordMoversEmbedding, u64)> {
         let vectors = &self.arguments.vectors;
+        let mut batches = Batches::of(documents);
         let model = self.stages.time("opening", || -> Result<_> {
             let file = ModelFile::open(path)?;
             Ok(file.with_vectors(vectors.open_named()?)?)
@@ -93,18 +99,12 @@ impl Run<'_> {
         loop {
             let (summary, stages) = (&mut self.summary, &mut self.stages);
             let count = |text: &str| model.word_counts(text);
-            let batch = next_batch(
-                &mut documents,
-                count,
-                summary,
-                stages,
-                &ProgressBar::hidden(),
-            )?;
+            let batch = batches.next(count, summary, stages, &ProgressBar::hidden())?;
             if batch.is_empty() {
                 break;
             }
             for Counted { id, counts, .. } in batch {
-                embedder.push(id, model.document(&counts), self, &mut count_distances)?;
+                embedder.push(id, counts, self, &mut count_distances)?;
             }
         }
         let n_rows = embedder.finish(self, &mut count_distances)?;
@@ -117,7 +117,7 @@ impl Run<'_> {
         let (arguments, quiet) = (self.arguments, self.arguments.writing.quiet);
         let params = arguments.params.params()?;
         let vectors = self.stages.time("opening", || arguments.vectors.open())?;
-        let fitter = Fitter::new(params.clone(), vectors.clone());
+        let fitter = arguments.params.fitter(&params, &vectors)?;
         let (fitter, spool) = read_corpus(
             documents,
             fitter,
@@ -158,7 +158,7 @@ impl Run<'_> {
         for _ in 0..n_documents {
             let (id, counts) = spool.next()?;
             let id = arguments.input.id_column.as_ref().map(|_| id);
-            embedder.push(id, model.document(&counts), self, &mut |n| bar.inc(n))?;
+            embedder.push(id, counts, self, &mut |n| bar.inc(n))?;
         }
         let n_rows = embedder.finish(self, &mut |n| bar.inc(n))?;
         bar.finish_and_clear();
@@ -171,12 +171,12 @@ impl Run<'_> {
         let destination = self.destination.take().expect("one output a run");
         Ok(Embedder {
             model,
-            writer: destination.create(n_features, ids)?,
+            writer: BackgroundWriter::new(destination.create(n_features, ids)?),
             block: (BLOCK_BYTES / (4 * n_features)).clamp(16, 4096),
             n_seen: 0,
-            ids: (ids == Ids::Given).then(Vec::new),
-            documents: Vec::new(),
-            rows: Vec::new(),
+            has_ids: ids == Ids::Given,
+            ids: Vec::new(),
+            counts: Vec::new(),
         })
     }
 
@@ -199,8 +199,12 @@ impl Run<'_> {
                 "{documents} cut to the {max_words} most frequent distinct words"
             ));
         }
-        let rate = n_rows as f64 / self.stages.total().max(1e-9);
-        say(&format!("{}; {rate:.0} documents/s", self.stages));
+        let seconds = self.start.elapsed().as_secs_f64();
+        let rate = n_rows as f64 / seconds.max(1e-9);
+        say(&format!(
+            "{}; {seconds:.2} s in all, {rate:.0} documents/s",
+            self.stages
+        ));
         if self.arguments.output != Path::new("-") {
             let output = self.arguments.output.display();
             say(&format!(
@@ -214,78 +218,99 @@ impl Run<'_> {
     }
 }
 
-/// Embeds and writes a block of documents at a time.
+/// Embeds a block of documents at a time, while the one before is being written.
 struct Embedder<'m> {
     model: &'m WordMoversEmbedding,
-    writer: EmbeddingWriter,
+    writer: BackgroundWriter,
     block: usize,
+    /// Documents met so far.
     n_seen: u64,
-    ids: Option<Vec<String>>,
-    documents: Vec<Document>,
-    rows: Vec<f32>,
+    has_ids: bool,
+    ids: Vec<String>,
+    counts: Vec<WordCounts>,
 }
 
 impl Embedder<'_> {
     fn push(
         &mut self,
         id: Option<String>,
-        document: Document,
+        counts: WordCounts,
         run: &mut Run,
         progress: &mut dyn FnMut(u64),
     ) -> Result<()> {
-        if document.is_empty() {
-            ensure!(
-                run.arguments.on_empty != OnEmpty::Error,
-                "{}: document {} has no word that the vectors know",
-                input::shown(&run.arguments.documents),
-                self.n_seen + 1
-            );
-            run.summary.n_empty += 1;
-        }
-        run.summary.n_cut += u64::from(document.n_cut() > 0);
-        if let (Some(ids), Some(id)) = (&mut self.ids, id) {
-            ids.push(id);
-        }
-        self.n_seen += 1;
-        self.documents.push(document);
-        if self.documents.len() == self.block {
+        self.ids.extend(id);
+        self.counts.push(counts);
+        if self.counts.len() == self.block {
             self.flush(run, progress)?;
         }
         Ok(())
     }
 
     fn flush(&mut self, run: &mut Run, progress: &mut dyn FnMut(u64)) -> Result<()> {
+        let documents = run.stages.time("counting words", || self.documents());
+        self.note(&documents, run)?;
         let n_features = self.model.n_features();
-        self.rows.clear();
-        self.rows.resize(self.documents.len() * n_features, 0.0);
-        run.stages.time("embedding", || {
-            self.model
-                .embed_into(&self.documents, &mut self.rows, &mut |n| {
-                    progress(n);
-                    ControlFlow::Continue(())
-                })
-        })?;
+        let mut rows = vec![0.0; documents.len() * n_features];
+        let mut total = EmbeddingStatistics::default();
+        let embedded = self.model.embed_into(&documents, &mut rows, &mut |done| {
+            total += *done;
+            progress(done.distances);
+            match self.writer.has_failed() {
+                false => ControlFlow::Continue(()),
+                true => ControlFlow::Break(()),
+            }
+        });
+        run.stages.add("ground costs", total.ground_costs);
+        run.stages.add("transport", total.transport);
+        match embedded {
+            Err(Error::Interrupted) => return Err(self.writer.failure()),
+            embedded => embedded?,
+        }
         if run.arguments.on_empty == OnEmpty::Nan {
-            for (document, row) in self.documents.iter().zip(self.rows.chunks_mut(n_features)) {
+            for (document, row) in documents.iter().zip(rows.chunks_mut(n_features)) {
                 if document.is_empty() {
                     row.fill(f32::NAN);
                 }
             }
         }
-        run.stages.time("writing", || {
-            self.writer.write_rows(self.ids.as_deref(), &self.rows)
-        })?;
-        self.documents.clear();
-        if let Some(ids) = &mut self.ids {
-            ids.clear();
+        let ids = std::mem::take(&mut self.ids);
+        self.writer.write_rows(self.has_ids.then_some(ids), rows)
+    }
+
+    /// The documents whose counts have gathered.
+    fn documents(&mut self) -> Vec<Document> {
+        let documents = self.counts.par_iter();
+        let documents = documents
+            .map(|counts| self.model.document(counts))
+            .collect();
+        self.counts.clear();
+        documents
+    }
+
+    /// Takes note of documents that need a word in the end, or at once.
+    fn note(&mut self, documents: &[Document], run: &mut Run) -> Result<()> {
+        for document in documents {
+            self.n_seen += 1;
+            if document.is_empty() {
+                ensure!(
+                    run.arguments.on_empty != OnEmpty::Error,
+                    "{}: document {} has no word that the vectors know",
+                    input::shown(&run.arguments.documents),
+                    self.n_seen
+                );
+                run.summary.n_empty += 1;
+            }
+            run.summary.n_cut += u64::from(document.n_cut() > 0);
         }
         Ok(())
     }
 
     fn finish(mut self, run: &mut Run, progress: &mut dyn FnMut(u64)) -> Result<u64> {
-        if !self.documents.is_empty() {
+        if !self.counts.is_empty() {
             self.flush(run, progress)?;
         }
-        run.stages.time("writing", || self.writer.finish())
+        let (n_rows, spent) = self.writer.finish()?;
+        run.stages.add("writing", spent);
+        Ok(n_rows)
     }
 }

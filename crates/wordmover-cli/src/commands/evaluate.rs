@@ -1,6 +1,6 @@
 //! `wordmover evaluate`: how well a method classifies documents it has not seen.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use wordmover_classify::{CrossValidation, Evaluation, LabeledCorpus, evaluate_sp
 use wordmover_learn::split::Split;
 
 use super::labeled;
-use crate::args::{EvaluateArguments, MethodOption};
+use crate::args::{ClassifierMethod, EvaluateArguments};
 use crate::input;
 use crate::output::{AsideFile, check_target, print};
 use crate::progress::{CorpusSummary, Stages, Watcher, count, say};
@@ -46,7 +46,7 @@ pub fn run(arguments: &EvaluateArguments) -> Result<()> {
     watcher.finish();
     let evaluation = evaluated?;
     for time in evaluation.outcomes.iter().flat_map(|o| &o.times) {
-        stages.add(time.stage, time.seconds);
+        stages.add(time.stage, Duration::from_secs_f64(time.seconds));
     }
     let seconds = start.elapsed().as_secs_f64();
 
@@ -104,8 +104,8 @@ fn given_split(column: &[Option<String>]) -> Result<Option<Split>> {
 
 fn method_name(arguments: &EvaluateArguments) -> &'static str {
     match arguments.method {
-        MethodOption::Wme => "wme",
-        MethodOption::KnnWmd => "knn-wmd",
+        ClassifierMethod::Wme => "wme",
+        ClassifierMethod::KnnWmd => "knn-wmd",
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Result, anyhow, bail};
 use wordmover::{CheckedParams, Error, Fitter, WordMoversEmbedding, WordVectors};
 
-use super::corpus::{Counted, next_batch};
+use super::corpus::{Batches, Counted};
 use crate::args::FitArguments;
 use crate::input::{self, Documents};
 use crate::output::{AsideFile, check_target};
@@ -19,7 +19,7 @@ pub fn run(arguments: &FitArguments) -> Result<()> {
     let mut stages = Stages::default();
     let mut summary = CorpusSummary::default();
     let vectors = stages.time("opening", || arguments.vectors.open())?;
-    let fitter = Fitter::new(params.clone(), vectors.clone());
+    let fitter = arguments.params.fitter(&params, &vectors)?;
     let quiet = arguments.writing.quiet;
     let (fitter, _) = read_corpus(documents, fitter, false, quiet, &mut summary, &mut stages)?;
     let model = stages.time("fitting", || {
@@ -70,7 +70,7 @@ pub fn finish(
 
 /// Shows every document to the fitter and, if asked, keeps its counts for later.
 pub fn read_corpus(
-    mut documents: Documents,
+    documents: Documents,
     mut fitter: Fitter,
     keep: bool,
     quiet: bool,
@@ -79,9 +79,10 @@ pub fn read_corpus(
 ) -> Result<(Fitter, Option<SpoolWriter>)> {
     let mut spool = keep.then(SpoolWriter::new);
     let progress = progress::counter(quiet, "reading");
+    let mut batches = Batches::of(documents);
     loop {
         let count = |text: &str| fitter.word_counts(text);
-        let batch = next_batch(&mut documents, count, summary, stages, &progress)?;
+        let batch = batches.next(count, summary, stages, &progress)?;
         if batch.is_empty() {
             break;
         }

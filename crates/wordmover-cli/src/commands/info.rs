@@ -3,7 +3,7 @@
 use anyhow::Result;
 use serde_json::json;
 use wordmover::text::StopWords;
-use wordmover::{Gamma, ModelFile};
+use wordmover::{Components, Gamma, ModelFile, Weighting};
 
 use crate::args::InfoArguments;
 use crate::output::print;
@@ -68,7 +68,16 @@ fn lines(model: &ModelFile) -> Vec<(&'static str, String)> {
         ("distribution", name_of(&params.random_words)),
         ("seed", params.seed.to_string()),
         ("gamma", gamma),
-        ("weights", name_of(&params.bag.weighting)),
+        ("weights", weights(model)),
+        ("finish", name_of(&params.finish)),
+        (
+            "components",
+            match params.components {
+                Components::Flatten(n) => format!("first {n} flattened"),
+                Components::Remove(n) => format!("first {n} removed"),
+                _ => "kept".to_owned(),
+            },
+        ),
         ("fitted on", {
             let documents = count(model.n_documents(), "document");
             format!(
@@ -94,6 +103,18 @@ fn lines(model: &ModelFile) -> Vec<(&'static str, String)> {
         ("normalization", name_of(&params.normalization)),
         ("written by", model.written_by().to_owned()),
     ]
+}
+
+fn weights(model: &ModelFile) -> String {
+    let weighting = model.params().bag.weighting;
+    let name = name_of(&weighting);
+    match (weighting, model.word_probabilities()) {
+        (Weighting::Sif, Some(probabilities)) => {
+            format!("{name}, word frequencies {}", probabilities.name())
+        }
+        (Weighting::Sif, None) => format!("{name}, word frequencies of the corpus"),
+        _ => name,
+    }
 }
 
 fn n_random_words(model: &ModelFile) -> usize {

@@ -8,7 +8,7 @@ use wordmover::text::Tokenizer;
 use wordmover::{WordCounts, WordVectors};
 use wordmover_classify::LabeledCorpus;
 
-use super::corpus::next_batch;
+use super::corpus::Batches;
 use crate::input::{self, Documents};
 use crate::progress::{self, CorpusSummary, Stages};
 
@@ -21,7 +21,7 @@ pub struct Labeled {
 
 /// Reads all documents and counts their words.
 pub fn read(
-    mut documents: Documents,
+    documents: Documents,
     path: &Path,
     tokenizer: Tokenizer,
     vectors: Arc<WordVectors>,
@@ -32,9 +32,10 @@ pub fn read(
     let mut splits = Vec::new();
     let mut summary = CorpusSummary::default();
     let progress = progress::counter(quiet, "reading");
+    let mut batches = Batches::of(documents);
     loop {
         let count = |text: &str| WordCounts::from_text(text, &tokenizer, &vectors);
-        let batch = next_batch(&mut documents, count, &mut summary, stages, &progress)?;
+        let batch = batches.next(count, &mut summary, stages, &progress)?;
         if batch.is_empty() {
             break;
         }

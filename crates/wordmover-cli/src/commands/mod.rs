@@ -7,6 +7,7 @@ pub mod fit;
 pub mod info;
 pub mod predict;
 pub mod search;
+pub mod similarity;
 pub mod train;
 pub mod vectors;
 

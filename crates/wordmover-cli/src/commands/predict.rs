@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use wordmover::WordCounts;
 use wordmover_classify::{Prediction, TextClassifier};
 
-use super::corpus::next_batch;
+use super::corpus::Batches;
 use crate::args::PredictArguments;
 use crate::input;
 use crate::output::{AsideFile, cannot_write, check_target};
@@ -21,7 +21,7 @@ pub fn run(arguments: &PredictArguments) -> Result<()> {
     if layout != Layout::Printed {
         check_target(&arguments.output, writing.force)?;
     }
-    let mut documents = input::open(&arguments.documents, &arguments.input.options())?;
+    let documents = input::open(&arguments.documents, &arguments.input.options())?;
     let mut stages = Stages::default();
     let classifier = stages.time("opening", || -> Result<TextClassifier> {
         let vectors = arguments.vectors.open_named()?;
@@ -32,9 +32,10 @@ pub fn run(arguments: &PredictArguments) -> Result<()> {
     let mut summary = CorpusSummary::default();
     let watcher = Watcher::new(quiet);
     let progress = progress::counter(quiet, "predicting");
+    let mut batches = Batches::of(documents);
     loop {
         let count = |text: &str| classifier.word_counts(text);
-        let batch = next_batch(&mut documents, count, &mut summary, &mut stages, &progress)?;
+        let batch = batches.next(count, &mut summary, &mut stages, &progress)?;
         if batch.is_empty() {
             break;
         }

@@ -1,4 +1,4 @@
-//! `wordmover search`: the documents nearest to a text, exactly.
+//! `wordmover search`: the documents nearest to a text, exactly or by embedding.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -9,13 +9,14 @@ use serde::Serialize;
 use wordmover::document::CorpusCounts;
 use wordmover::text::Tokenizer;
 use wordmover::{
-    BagRules, Document, ModelFile, Neighbor, Normalization, SearchStatistics, Weighting, WmdIndex,
-    WordCounts, WordSpace,
+    BagRules, Document, EmbeddingIndex, EmbeddingParams, Fitter, ModelFile, Neighbor,
+    Normalization, SearchStatistics, Weighting, WmdIndex, WordCounts, WordMoversEmbedding,
+    WordSpace,
 };
 
 use super::distance::{quoted, unknown_words};
 use super::neighbor_table::NeighborTable;
-use crate::args::SearchArguments;
+use crate::args::{SearchArguments, SearchBy};
 use crate::input::{self, DocumentText, Documents, Format, InputOptions};
 use crate::output::print;
 use crate::progress::{self, CorpusSummary, Stages, count, say};
@@ -68,9 +69,29 @@ pub fn run(arguments: &SearchArguments) -> Result<()> {
 
     let documents = corpus.documents();
     let n_without_words = documents.iter().filter(|bag| bag.is_empty()).count();
-    let space = corpus.language.space.clone();
-    let index = stages.time("indexing", || WmdIndex::new(space, documents))?;
-    let (found, statistics) = stages.time("searching", || find(&index, &bags, arguments))?;
+    let (found, work) = match arguments.by {
+        SearchBy::Wmd => {
+            let space = corpus.language.space.clone();
+            let index = stages.time("indexing", || WmdIndex::new(space, documents))?;
+            let (found, statistics) =
+                stages.time("searching", || find(&index, &bags, arguments))?;
+            (found, describe(&statistics))
+        }
+        SearchBy::Embedding => {
+            let model = stages.time("fitting", || corpus.model())?;
+            let index = stages.time("embedding", || EmbeddingIndex::new(model, documents))?;
+            let found = stages.time("searching", || find_by_embedding(&index, &bags, arguments))?;
+            let queries = count(bags.len() as u64, "query");
+            let least = arguments.candidates.max(arguments.k);
+            let n = least.min(corpus.texts.len() - n_without_words);
+            (
+                found,
+                format!(
+                    "{queries}, {n} exact distances each, to the documents whose embeddings are most alike"
+                ),
+            )
+        }
+    };
     print_answers(&corpus, &queries, &found, arguments)?;
 
     if !arguments.quiet {
@@ -84,7 +105,7 @@ pub fn run(arguments: &SearchArguments) -> Result<()> {
             let queries = count(n_empty as u64, "query");
             say(&format!("{queries} without a known word: nothing found"));
         }
-        say(&describe(&statistics));
+        say(&work);
         say(&stages.to_string());
     }
     Ok(())
@@ -107,6 +128,8 @@ struct Language {
     rules: BagRules,
     /// Frequencies of a model; otherwise those of the corpus are used.
     frequencies: Option<CorpusCounts>,
+    /// The model, if one was given.
+    model: Option<WordMoversEmbedding>,
 }
 
 impl Language {
@@ -119,6 +142,7 @@ impl Language {
                 tokenizer: model.params().tokenizer.clone(),
                 rules: model.params().bag,
                 frequencies: Some(model.corpus().clone()),
+                model: Some(model),
             });
         }
         let normalization = arguments.normalize.map(|option| option.normalization());
@@ -134,6 +158,7 @@ impl Language {
                 max_words: usize::MAX,
             },
             frequencies: None,
+            model: None,
         })
     }
 
@@ -186,6 +211,21 @@ impl Corpus {
         })
     }
 
+    /// The model given, or one fitted on the corpus with the same words and weights.
+    fn model(&self) -> Result<WordMoversEmbedding> {
+        if let Some(model) = &self.language.model {
+            return Ok(model.clone());
+        }
+        let mut params = EmbeddingParams::default()
+            .tokenizer(self.language.tokenizer.clone())
+            .normalization(self.language.space.normalization());
+        params.bag.weighting = self.language.rules.weighting;
+        let vectors = self.language.space.vectors().clone();
+        let mut fitter = Fitter::new(params.check()?, vectors).word_probabilities(None);
+        self.counts.iter().for_each(|counts| fitter.observe(counts));
+        Ok(fitter.finish()?)
+    }
+
     fn bag(&self, text: &str) -> Document {
         self.weighted(&self.language.counts(text))
     }
@@ -232,6 +272,25 @@ fn find(
     })?;
     bar.finish_and_clear();
     Ok((found, statistics))
+}
+
+fn find_by_embedding(
+    index: &EmbeddingIndex,
+    queries: &[Document],
+    arguments: &SearchArguments,
+) -> Result<Vec<Vec<Neighbor>>> {
+    let quiet = arguments.quiet || queries.len() == 1;
+    let bar = progress::bar(quiet, "searching", queries.len() as u64, "queries");
+    let found = queries.iter().map(|query| {
+        bar.inc(1);
+        if query.is_empty() {
+            return Ok(Vec::new());
+        }
+        Ok(index.search(query, arguments.k, arguments.candidates)?)
+    });
+    let found = found.collect();
+    bar.finish_and_clear();
+    found
 }
 
 /// What `--json` prints for a query, in this order.

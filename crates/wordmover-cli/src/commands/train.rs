@@ -1,5 +1,7 @@
 //! `wordmover train`: labelled documents to a classifier file.
 
+use std::time::Duration;
+
 use anyhow::Result;
 use wordmover_classify::TextClassifier;
 
@@ -33,7 +35,7 @@ pub fn run(arguments: &TrainArguments) -> Result<()> {
     watcher.finish();
     let (classifier, training) = trained?;
     for time in &training.times {
-        stages.add(time.stage, time.seconds);
+        stages.add(time.stage, Duration::from_secs_f64(time.seconds));
     }
     stages.time("writing", || -> Result<()> {
         let bytes = classifier.to_bytes(arguments.bundle_vectors)?;

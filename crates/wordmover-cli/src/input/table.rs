@@ -17,7 +17,7 @@ pub enum Dialect {
 }
 
 impl Dialect {
-    fn read_row(self, lines: &mut Lines, row: &mut Row) -> Result<bool> {
+    pub fn read_row(self, lines: &mut Lines, row: &mut Row) -> Result<bool> {
         match self {
             Dialect::Tsv => tsv::read_row(lines, row),
             Dialect::Csv => csv::read_row(lines, row),

@@ -11,6 +11,7 @@
 //! work may take hours.
 
 mod aside;
+mod background;
 mod csv;
 mod destination;
 mod format;
@@ -23,8 +24,8 @@ mod unfinished;
 mod writer;
 
 pub use aside::{AsideFile, cannot_write, check_target, is_same_target};
+pub use background::BackgroundWriter;
 pub use destination::Destination;
 pub use ids::Ids;
 pub use standard_output::{is_closed_pipe, print};
 pub use unfinished::remove_unfinished;
-pub use writer::EmbeddingWriter;

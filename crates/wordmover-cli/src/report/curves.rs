@@ -2,10 +2,9 @@
 
 use std::fmt::Write;
 
-use wordmover_classify::{KnnChoice, KnnCurve};
+use wordmover_classify::{KnnChoice, KnnCurve, weighting_name};
 
 use super::svg::open;
-use super::weighting;
 
 const COLOURS: [&str; 2] = ["#1c7ed6", "#e8590c"];
 const WIDTH: f64 = 560.0;
@@ -70,7 +69,7 @@ pub fn figure(curves: &[KnnCurve], choice: &KnnChoice) -> String {
                 y(choice.accuracy)
             );
         }
-        let name = weighting(curve.weighting);
+        let name = weighting_name(curve.weighting);
         captions.push(format!("<span style=\"color:{colour}\">{name}</span>"));
     }
     format!(

@@ -7,7 +7,7 @@ mod svg;
 
 use std::fmt::Write;
 
-use wordmover_classify::{CrossValidation, Evaluation, Outcome};
+use wordmover_classify::{CrossValidation, Evaluation, Outcome, weighting_name};
 
 use svg::escape;
 
@@ -91,23 +91,16 @@ pub fn choice(cross_validation: &CrossValidation) -> String {
     match cross_validation {
         CrossValidation::Wme { choice, .. } => format!(
             "{}, D_max = {}, R = {}, gamma = {:.4}, C = {:.3e}",
-            weighting(choice.weighting),
+            weighting_name(choice.weighting),
             choice.d_max,
             choice.n_features,
             choice.gamma,
             choice.cost
         ),
         CrossValidation::KnnWmd { choice, .. } => {
-            format!("{}, K = {}", weighting(choice.weighting), choice.k)
+            format!("{}, K = {}", weighting_name(choice.weighting), choice.k)
         }
         _ => String::new(),
-    }
-}
-
-fn weighting(weighting: wordmover::Weighting) -> &'static str {
-    match weighting {
-        wordmover::Weighting::Tfidf => "tfidf",
-        _ => "nbow",
     }
 }
 

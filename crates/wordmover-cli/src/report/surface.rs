@@ -2,10 +2,9 @@
 
 use std::fmt::Write;
 
-use wordmover_classify::{SurfacePoint, SurfaceRound, WmeChoice};
+use wordmover_classify::{SurfacePoint, SurfaceRound, WmeChoice, weighting_name};
 
 use super::svg::{open, shade};
-use super::weighting;
 
 const CELL: f64 = 21.0;
 const LEFT: f64 = 52.0;
@@ -114,7 +113,7 @@ fn figure(points: &[SurfacePoint], low: f64, best: f64, chosen: Option<&WmeChoic
     };
     format!(
         "<figure>{svg}<figcaption>{}, D_max = {}: at best {:.2} %{mark}</figcaption></figure>\n",
-        weighting(first.weighting),
+        weighting_name(first.weighting),
         first.d_max,
         100.0 * top_of_candidate
     )

@@ -20,15 +20,20 @@ fn documents_become_rows_with_nothing_but_a_summary_said() {
 
     let rows = Rows::from_npy(&place.read("docs.npy"));
     assert_eq!((rows.len(), rows.n_columns), (7, 512));
+    place.ok("embed docs.txt -o raw.npy --raw");
+    let raw = Rows::from_npy(&place.read("raw.npy"));
     for (i, text) in TEXTS.iter().enumerate() {
         let is_empty = text.is_empty() || text.starts_with("zz");
         let (least, most) = (0.0, 1.0 / 512f32.sqrt());
-        for &value in rows.row(i) {
-            assert_eq!(value == 0.0, is_empty, "row {i}");
-            assert!((least..=most).contains(&value), "row {i}: {value}");
+        for (&value, &raw) in rows.row(i).iter().zip(raw.row(i)) {
+            assert_eq!((value == 0.0, raw == 0.0), (is_empty, is_empty), "row {i}");
+            assert!((least..=most).contains(&raw), "row {i}: {raw}");
         }
+        // Features of finished rows go both ways, those of the paper do not.
+        let below = rows.row(i).iter().filter(|&&value| value < 0.0).count();
+        assert!(is_empty || (50..462).contains(&below), "row {i}: {below}");
     }
-    assert_eq!(place.names().len(), 2);
+    assert_eq!(place.names().len(), 3);
 }
 
 #[test]
@@ -72,6 +77,8 @@ fn seeds_and_the_other_parameters_matter() {
         plain,
         rows("--seed 0 --d-max 6 --gamma auto --weights nbow")
     );
+    assert_eq!(plain, rows("--finish standardize --components flatten=10"));
+    assert_eq!(rows("--raw"), rows("--finish raw --components keep"));
     assert_eq!(
         plain,
         rows("--random-words uniform --normalize unit --stop-words smart --case lower")
@@ -82,6 +89,12 @@ fn seeds_and_the_other_parameters_matter() {
         "--gamma 2.5",
         "--gamma none",
         "--weights tfidf",
+        "--weights sif",
+        "--weights sif --frequencies corpus",
+        "--raw",
+        "--finish center",
+        "--components keep",
+        "--components remove=1",
         "--random-words uniform-centered",
         "--random-words gaussian",
         "--random-words vocabulary",
@@ -148,7 +161,7 @@ fn a_model_embeds_as_the_run_that_fitted_it_and_every_document_alone() {
 fn fewer_features_are_the_first_of_more_but_for_the_scale() {
     let place = Place::with_docs();
     let rows = |n: usize| {
-        let arguments = format!("embed docs.txt -o - --gamma 0.8 --features {n}");
+        let arguments = format!("embed docs.txt -o - --raw --gamma 0.8 --features {n}");
         Rows::from_json_lines(&place.ok(&arguments))
     };
     let (few, many) = (rows(8), rows(50));

@@ -8,6 +8,7 @@ mod fit;
 mod formats;
 mod robustness;
 mod search;
+mod similarity;
 mod support;
 mod usage;
 mod vectors;

@@ -303,7 +303,7 @@ fn a_signal_leaves_no_file() {
         ("-INT", " --save-model model.wme", 2),
         ("-TERM", "", 1),
     ] {
-        let arguments = format!("embed docs.txt -o docs.npy --features 4096{options}");
+        let arguments = format!("embed docs.txt -o docs.npy --raw --features 4096{options}");
         let child = place.command(arguments.split(' ')).spawn().unwrap();
         let deadline = Instant::now() + Duration::from_secs(60);
         while place.names().len() < 1 + n_unfinished {

@@ -224,3 +224,19 @@ fn mistakes_are_told_in_a_sentence() {
         place.run(arguments).failed(code, sentence);
     }
 }
+
+#[test]
+fn search_by_embedding_finds_the_same_where_all_are_candidates() {
+    let place = Place::new();
+    let docs = "A dog barks\nStocks fell\n\nThe kitten sleeps\nAn orchestra plays in Tokyo\n";
+    place.write("docs.txt", docs);
+    let exact = place.ok("search docs.txt cat -k 3 --json -q");
+    let found = place.ok("search docs.txt cat -k 3 --json -q --by embedding");
+    assert_eq!(exact, found);
+    let ended = place.run("search docs.txt cat -k 1 --by embedding --candidates 2");
+    assert_eq!(ended.code, Some(0));
+    let work = "1 query, 2 exact distances each, to the documents whose embeddings are most alike";
+    assert!(ended.stderr.contains(work), "{}", ended.stderr);
+    place.ok("fit docs.txt -o m.wme -q --features 40");
+    place.ok("search docs.txt cat --by embedding --model m.wme");
+}

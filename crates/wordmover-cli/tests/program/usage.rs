@@ -148,7 +148,7 @@ fn every_wrong_call_is_told_in_one_sentence() {
         ),
         (
             "embed docs.txt -o x.npy --weights bm25",
-            "invalid value 'bm25' for '--weights <SCHEME>' [possible values: nbow, tfidf]".into(),
+            "invalid value 'bm25' for '--weights <SCHEME>' [possible values: nbow, tfidf, sif]".into(),
         ),
         (
             "embed docs.txt -o x.npy --on-empty skip",

@@ -2,26 +2,28 @@
 
 use std::sync::Arc;
 
-use crate::document::{CorpusCounts, Document, WordCounts};
+use crate::document::{CorpusCounts, Document, Weighting, WordCounts};
 use crate::error::{Error, Result};
 use crate::random_documents::{RandomDocuments, Stream};
 use crate::space::WordSpace;
 use crate::vectors::WordVectors;
+use crate::word_probabilities::WordProbabilities;
 
+use super::finish::{self, Finish, FittedFinish};
 use super::model::WordMoversEmbedding;
-use super::params::{CheckedParams, Gamma};
+use super::params::{CheckedParams, EmbeddingParams, Gamma};
 use super::transform;
 
 /// Documents and random documents whose distances settle [`Gamma::Auto`].
 const GAMMA_DOCUMENTS: usize = 256;
 const GAMMA_RANDOM_DOCUMENTS: usize = 32;
 
-/// The stream that picks those documents; random documents use the low numbers.
+/// The stream that picks documents; random documents use the low numbers.
 const SAMPLE_STREAM: u64 = u64::MAX;
 
 /// Sees a corpus once, in order, and makes the model.
 ///
-/// Memory: the counts of the distinct words, and 256 documents.
+/// Memory: the counts of the distinct words, and at most 1,280 documents.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -42,20 +44,43 @@ pub struct Fitter {
     params: CheckedParams,
     vectors: Arc<WordVectors>,
     corpus: CorpusCounts,
-    sample: Sample,
+    /// Documents that settle gamma.
+    gamma_sample: Sample,
+    /// Documents that the finish is fitted on; none if it needs none.
+    finish_sample: Sample,
 }
 
 impl Fitter {
-    /// Ready for the first document.
+    /// Ready for the first document. SIF weights use the built-in word probabilities
+    /// unless [others](Self::word_probabilities) are given.
     #[must_use]
     pub fn new(params: CheckedParams, vectors: Arc<WordVectors>) -> Self {
-        let sample = Sample::new(params.get().seed);
+        let seed = params.get().seed;
+        let finish_size = match needs_finish(params.get()) {
+            true => finish::sample_size(params.get().n_features),
+            false => 0,
+        };
+        let mut corpus = CorpusCounts::default();
+        if params.get().bag.weighting == Weighting::Sif
+            && let Some(probabilities) = builtin_probabilities(&vectors)
+        {
+            corpus.set_probabilities(Some(probabilities));
+        }
         Fitter {
             params,
             vectors,
-            corpus: CorpusCounts::default(),
-            sample,
+            corpus,
+            gamma_sample: Sample::new(seed, GAMMA_DOCUMENTS),
+            finish_sample: Sample::new(seed, finish_size),
         }
+    }
+
+    /// Takes the probabilities of words, for SIF weights, from here; `None` takes them
+    /// from the corpus itself.
+    #[must_use]
+    pub fn word_probabilities(mut self, probabilities: Option<WordProbabilities>) -> Self {
+        self.corpus.set_probabilities(probabilities);
+        self
     }
 
     /// Counts the words of a text as the model will.
@@ -68,7 +93,8 @@ impl Fitter {
     pub fn observe(&mut self, counts: &WordCounts) {
         self.corpus.observe(counts);
         if !counts.words.is_empty() {
-            self.sample.observe(counts);
+            self.gamma_sample.observe(counts);
+            self.finish_sample.observe(counts);
         }
     }
 
@@ -97,29 +123,57 @@ impl Fitter {
             let (distribution, d_max) = (params.random_words, params.d_max);
             RandomDocuments::sample(&space, &words, distribution, n, d_max, params.seed)
         };
+        let weighted = |sample: &[WordCounts]| -> Vec<Document> {
+            let documents = sample
+                .iter()
+                .map(|counts| Document::from_counts(counts, &self.corpus, &params.bag));
+            documents.filter(|document| !document.is_empty()).collect()
+        };
         let gamma = match params.gamma {
             Gamma::Value(gamma) => Some(gamma),
             Gamma::None => None,
             Gamma::Auto => {
-                let documents = self
-                    .sample
-                    .documents
-                    .iter()
-                    .map(|counts| Document::from_counts(counts, &self.corpus, &params.bag));
-                let documents: Vec<Document> = documents.filter(|d| !d.is_empty()).collect();
+                let documents = weighted(&self.gamma_sample.documents);
                 let random = sample(GAMMA_RANDOM_DOCUMENTS)?;
                 Some(gamma_of(transform::distances(&space, &random, &documents)?))
             }
         };
         let random_documents = sample(params.n_features)?;
-        Ok(WordMoversEmbedding {
+        let mut documents = Vec::new();
+        if needs_finish(params) {
+            documents = weighted(&self.finish_sample.documents);
+            let (tokenizer, vectors) = (&params.tokenizer, space.vectors());
+            let more = finish::background(documents.len(), params.seed, tokenizer, vectors);
+            documents.extend(weighted(&more));
+        }
+        let mut model = WordMoversEmbedding {
             params: params.clone(),
             gamma,
             corpus: self.corpus,
             space,
             random_documents,
-        })
+            finish: FittedFinish::default(),
+        };
+        if needs_finish(&model.params) {
+            model.finish = model.fit_finish(&documents)?;
+        }
+        Ok(model)
     }
+}
+
+/// Whether the features are anything but raw.
+fn needs_finish(params: &EmbeddingParams) -> bool {
+    params.finish != Finish::Raw || params.components.count() > 0
+}
+
+#[cfg(feature = "builtin-vectors")]
+fn builtin_probabilities(vectors: &WordVectors) -> Option<WordProbabilities> {
+    Some(WordProbabilities::builtin(vectors))
+}
+
+#[cfg(not(feature = "builtin-vectors"))]
+fn builtin_probabilities(_vectors: &WordVectors) -> Option<WordProbabilities> {
+    None
 }
 
 /// One over the median; 1 where that says nothing.
@@ -135,23 +189,25 @@ fn gamma_of(mut distances: Vec<f64>) -> f64 {
 #[derive(Debug)]
 struct Sample {
     seed: u64,
+    size: usize,
     n_seen: u64,
     documents: Vec<WordCounts>,
 }
 
 impl Sample {
-    fn new(seed: u64) -> Self {
+    fn new(seed: u64, size: usize) -> Self {
         Sample {
             seed,
+            size,
             n_seen: 0,
             documents: Vec::new(),
         }
     }
 
     fn observe(&mut self, counts: &WordCounts) {
-        if self.documents.len() < GAMMA_DOCUMENTS {
+        if self.documents.len() < self.size {
             self.documents.push(counts.clone());
-        } else {
+        } else if self.size > 0 {
             // A stream per document keeps this free of state that could go astray.
             let mut stream = Stream::new(self.seed ^ self.n_seen, SAMPLE_STREAM);
             let position = stream.below(self.n_seen + 1) as usize;

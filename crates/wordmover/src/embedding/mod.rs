@@ -5,11 +5,16 @@
 //! in between is half-initialised: parameters are [checked](EmbeddingParams::check)
 //! before a fitter exists, and a model exists only fitted or loaded.
 
+mod finish;
 mod fit;
 mod model;
 mod params;
+mod statistics;
 mod transform;
 
+pub(crate) use finish::FittedFinish;
+pub use finish::{Components, Finish};
 pub use fit::Fitter;
 pub use model::{WordMoversEmbedding, kernel};
 pub use params::{CheckedParams, EmbeddingParams, Gamma};
+pub use statistics::EmbeddingStatistics;

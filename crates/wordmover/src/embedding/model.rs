@@ -11,19 +11,27 @@ use crate::random_documents::RandomDocuments;
 use crate::space::WordSpace;
 use crate::vectors::WordVectors;
 
+use super::finish::FittedFinish;
 use super::fit::Fitter;
 use super::params::EmbeddingParams;
-use super::transform;
+use super::statistics::EmbeddingStatistics;
+use super::transform::{self, Precision, Transform};
 
 /// A fitted Word Mover's Embedding.
 ///
 /// Feature `j` of a document `x` is `exp(-gamma * WMD(x, omega_j)) / sqrt(R)` for
-/// the random documents `omega_j`; inner products of two embeddings estimate the
-/// Word Mover's Kernel. The embedding of a document depends on the document and the
+/// the random documents `omega_j`, and then [finished](crate::Finish): centred and
+/// scaled unless asked otherwise, so that cosines of embeddings tell documents apart.
+/// With [`Finish::Raw`](crate::Finish::Raw), inner products of two embeddings estimate
+/// the Word Mover's Kernel. The embedding of a document depends on the document and the
 /// model alone: not on the documents beside it, the batch size or the threads.
 ///
-/// A document without a known word is infinitely far from everything, so its
-/// features are all 0.
+/// The distances behind them come from ground costs in single precision and are good to 2e-7
+/// of their value or better. Those of [`distances`](WordMoversEmbedding::distances) are in
+/// double precision throughout.
+///
+/// A document without a known word is infinitely far from everything. Its features
+/// are all 0, raw or finished.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -46,6 +54,7 @@ pub struct WordMoversEmbedding {
     pub(crate) corpus: CorpusCounts,
     pub(crate) space: WordSpace,
     pub(crate) random_documents: RandomDocuments,
+    pub(crate) finish: FittedFinish,
 }
 
 impl WordMoversEmbedding {
@@ -104,8 +113,8 @@ impl WordMoversEmbedding {
     }
 
     /// Embeds documents into a buffer of the caller's, row by row. Now and then
-    /// `progress` hears how many distances were computed since the last time, out
-    /// of `documents.len() * n_features()`, and may break off.
+    /// `progress` hears what was done since the last time, out of
+    /// `documents.len() * n_features()` distances, and may break off.
     ///
     /// # Errors
     ///
@@ -118,19 +127,43 @@ impl WordMoversEmbedding {
         &self,
         documents: &[Document],
         out: &mut [f32],
-        progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
+        progress: &mut dyn FnMut(&EmbeddingStatistics) -> ControlFlow<()>,
     ) -> Result<()> {
         let scale = 1.0 / (self.n_features() as f64).sqrt();
-        let feature = |distance: f64| match self.gamma {
-            Some(gamma) => (libm::exp(-gamma * distance) * scale) as f32,
-            None => distance as f32,
+        let feature =
+            |j, distance| self.finish.feature(j, self.raw_feature(distance, scale)) as f32;
+        let transform = Transform {
+            space: &self.space,
+            random_documents: &self.random_documents,
+            precision: Precision::Single,
         };
-        let (space, random) = (&self.space, &self.random_documents);
-        transform::map_distances(space, random, documents, out, 0.0, feature, progress)
+        transform.map_distances(documents, out, 0.0, feature, progress)?;
+        // A row of zeros stays one.
+        self.finish.scale_components(out, self.n_features());
+        Ok(())
+    }
+
+    /// What a distance becomes before it is finished; `scale` is `1 / sqrt(R)`.
+    fn raw_feature(&self, distance: f64, scale: f64) -> f64 {
+        match self.gamma {
+            Some(gamma) => libm::exp(-gamma * distance) * scale,
+            None => distance,
+        }
+    }
+
+    /// Fits the finish on documents, none of them empty.
+    pub(super) fn fit_finish(&self, documents: &[Document]) -> Result<FittedFinish> {
+        let (finish, components) = (self.params.finish, self.params.components);
+        let mut rows = self.distances(documents)?;
+        let n_features = self.n_features();
+        let scale = 1.0 / (n_features as f64).sqrt();
+        rows.par_iter_mut()
+            .for_each(|x| *x = self.raw_feature(*x, scale));
+        Ok(FittedFinish::fit(finish, components, n_features, rows))
     }
 
     /// The exact distances from every document to every random document, row by
-    /// row: what the features are made of. Infinity for documents without words.
+    /// row, in double precision: what the features are made of. Infinity for documents without words.
     ///
     /// # Errors
     ///
@@ -139,9 +172,9 @@ impl WordMoversEmbedding {
         transform::distances(&self.space, &self.random_documents, documents)
     }
 
-    /// The distances from every document to some of the random documents, row by row,
-    /// rounded to f32, into a buffer of the caller's. For those who keep distances: the
-    /// features of every gamma follow from them. `progress` is that of
+    /// The distances from every document to some of the random documents, row by row, to
+    /// the precision of features, into a buffer of the caller's. For those who keep
+    /// distances: the features of every gamma follow from them. `progress` is that of
     /// [`embed_into`](Self::embed_into).
     ///
     /// # Errors
@@ -157,19 +190,15 @@ impl WordMoversEmbedding {
         documents: &[Document],
         random_documents: Range<usize>,
         out: &mut [f32],
-        progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
+        progress: &mut dyn FnMut(&EmbeddingStatistics) -> ControlFlow<()>,
     ) -> Result<()> {
-        let random = self.random_documents.range(random_documents);
-        let (space, round) = (&self.space, |distance| distance as f32);
-        transform::map_distances(
-            space,
-            &random,
-            documents,
-            out,
-            f32::INFINITY,
-            round,
-            progress,
-        )
+        let transform = Transform {
+            space: &self.space,
+            random_documents: &self.random_documents.range(random_documents),
+            precision: Precision::Single,
+        };
+        let round = |_, distance| distance as f32;
+        transform.map_distances(documents, out, f32::INFINITY, round, progress)
     }
 
     /// Number of features (`R` in the paper).
@@ -209,7 +238,8 @@ impl WordMoversEmbedding {
     }
 }
 
-/// The kernel estimate `<Z(x), Z(y)>` of two embeddings.
+/// The inner product `<Z(x), Z(y)>` of two embeddings: an estimate of the Word Mover's
+/// Kernel if their features are [raw](crate::Finish::Raw).
 ///
 /// # Panics
 ///

@@ -6,7 +6,9 @@ use crate::document::{BagRules, Weighting};
 use crate::error::{Error, Result};
 use crate::random_documents::RandomWords;
 use crate::space::Normalization;
-use crate::text::Tokenizer;
+use crate::text::{StopWords, Tokenizer};
+
+use super::finish::{Components, Finish};
 
 /// The scale of the features, `gamma` in the paper.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -53,6 +55,10 @@ pub struct EmbeddingParams {
     pub tokenizer: Tokenizer,
     /// How words become weights. Default: NBOW, at most 500 distinct words.
     pub bag: BagRules,
+    /// What is done to the features at last. Default [`Finish::Standardize`].
+    pub finish: Finish,
+    /// What is done to their first principal components. Default: ten are flattened.
+    pub components: Components,
 }
 
 impl Default for EmbeddingParams {
@@ -66,11 +72,27 @@ impl Default for EmbeddingParams {
             seed: 0,
             tokenizer: Tokenizer::default(),
             bag: BagRules::default(),
+            finish: Finish::default(),
+            components: Components::default(),
         }
     }
 }
 
 impl EmbeddingParams {
+    /// What was found best for the similarity of sentences: SIF weights, for which no
+    /// stop word needs to be dropped, and 1024 features (`docs/similarity-study.md`).
+    #[must_use]
+    pub fn for_similarity() -> Self {
+        let tokenizer = Tokenizer {
+            stop_words: StopWords::None,
+            ..Tokenizer::default()
+        };
+        Self::default()
+            .n_features(1024)
+            .weighting(Weighting::Sif)
+            .tokenizer(tokenizer)
+    }
+
     /// Sets the number of features (`R`).
     #[must_use]
     pub fn n_features(mut self, n_features: usize) -> Self {
@@ -127,6 +149,26 @@ impl EmbeddingParams {
         self
     }
 
+    /// Sets what is done to the features at last.
+    #[must_use]
+    pub fn finish(mut self, finish: Finish) -> Self {
+        self.finish = finish;
+        self
+    }
+
+    /// Sets what is done to the first principal components of the finished features.
+    #[must_use]
+    pub fn components(mut self, components: Components) -> Self {
+        self.components = components;
+        self
+    }
+
+    /// The features as the paper has them: nothing is done to them at last.
+    #[must_use]
+    pub fn raw(self) -> Self {
+        self.finish(Finish::Raw).components(Components::Keep)
+    }
+
     /// Checks every parameter.
     ///
     /// # Errors
@@ -146,6 +188,7 @@ impl EmbeddingParams {
             1 << 24,
             "between 1 and 16777216",
         )?;
+        within("components", self.components.count(), 0, 64, "at most 64")?;
         if let Gamma::Value(gamma) = self.gamma
             && !(gamma.is_finite() && gamma > 0.0)
         {

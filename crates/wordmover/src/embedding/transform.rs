@@ -11,13 +11,16 @@
 //! the same for any block, tile and thread count.
 
 use std::ops::{ControlFlow, Range};
+use std::time::Instant;
 
 use hashbrown::HashMap;
 use rayon::prelude::*;
 
+use super::statistics::EmbeddingStatistics;
 use crate::document::Document;
 use crate::error::{Error, Result};
-use crate::ground::{self, Columns};
+use crate::ground::direct::{self, Columns};
+use crate::ground::product::{self, PackedColumns, PackedRows};
 use crate::random_documents::RandomDocuments;
 use crate::space::WordSpace;
 use crate::transport::Workspace;
@@ -29,8 +32,26 @@ const BLOCK: usize = 4096;
 /// then 1 KiB, and those of a block's words stay near the cache.
 const TILE_WORDS: usize = 128;
 
-/// Word vectors handed to a thread at once.
+/// Word vectors handed to a thread at once, one by one or in groups.
 const WORDS_PER_TASK: usize = 64;
+const GROUPS_PER_TASK: usize = 16;
+
+/// How ground costs are computed; see [`crate::ground`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Precision {
+    /// For features in single precision.
+    Single,
+    /// For distances.
+    Double,
+}
+
+/// What documents are compared with.
+#[derive(Clone, Copy)]
+pub(super) struct Transform<'m> {
+    pub space: &'m WordSpace,
+    pub random_documents: &'m RandomDocuments,
+    pub precision: Precision,
+}
 
 /// Distances from every document to every random document, row by row. A document
 /// without words gets infinity.
@@ -40,52 +61,62 @@ pub(super) fn distances(
     documents: &[Document],
 ) -> Result<Vec<f64>> {
     let mut out = vec![0.0; documents.len() * random_documents.len()];
-    let never = &mut |_| ControlFlow::Continue(());
-    map_distances(
+    let transform = Transform {
         space,
         random_documents,
-        documents,
-        &mut out,
-        f64::INFINITY,
-        |d| d,
-        never,
-    )?;
+        precision: Precision::Double,
+    };
+    let never = &mut |_: &EmbeddingStatistics| ControlFlow::Continue(());
+    transform.map_distances(documents, &mut out, f64::INFINITY, |_, d| d, never)?;
     Ok(out)
 }
 
-/// Like [`distances`], but writes `feature(distance)`, and `empty` for documents
-/// without words. `progress` hears of the distances done since it was last called
-/// and may break off.
-pub(super) fn map_distances<T: Copy + Send + Sync>(
-    space: &WordSpace,
-    random_documents: &RandomDocuments,
-    documents: &[Document],
-    out: &mut [T],
-    empty: T,
-    feature: impl Fn(f64) -> T + Sync,
-    progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
-) -> Result<()> {
-    let n_features = random_documents.len();
-    assert_eq!(out.len(), documents.len() * n_features, "output shape");
-    let blocks = documents
-        .chunks(BLOCK)
-        .zip(out.chunks_mut(BLOCK * n_features));
-    for (documents, out) in blocks {
-        let block = Block::new(space, documents)?;
-        for tile in tiles(random_documents) {
-            let costs = block.costs(random_documents, tile);
-            out.par_chunks_mut(n_features)
-                .zip(&block.rows)
-                .try_for_each_init(Scratch::default, |scratch, (features, document)| {
-                    costs.solve(document, features, empty, &feature, scratch)
-                })?;
-            let done = documents.len() * costs.documents.len();
-            if progress(done as u64).is_break() {
-                return Err(Error::Interrupted);
+impl Transform<'_> {
+    /// Writes `feature(j, distance)` for every document and random document `j`, and `empty`
+    /// for documents without words. `progress` hears what was done since it was last
+    /// called and may break off.
+    pub fn map_distances<T: Copy + Send + Sync>(
+        &self,
+        documents: &[Document],
+        out: &mut [T],
+        empty: T,
+        feature: impl Fn(usize, f64) -> T + Sync,
+        progress: &mut dyn FnMut(&EmbeddingStatistics) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let n_features = self.random_documents.len();
+        assert_eq!(out.len(), documents.len() * n_features, "output shape");
+        let blocks = documents
+            .chunks(BLOCK)
+            .zip(out.chunks_mut(BLOCK * n_features));
+        // One table for all tiles: fresh memory would take as long to map as to fill.
+        let mut table = Vec::new();
+        for (documents, out) in blocks {
+            let mut clock = Instant::now();
+            let mut lap = || {
+                let now = Instant::now();
+                now.duration_since(std::mem::replace(&mut clock, now))
+            };
+            let block = Block::new(self, documents)?;
+            for tile in tiles(self.random_documents) {
+                let costs = block.costs(self.random_documents, tile, &mut table);
+                let ground_costs = lap();
+                out.par_chunks_mut(n_features)
+                    .zip(&block.documents)
+                    .try_for_each_init(Scratch::default, |scratch, (features, document)| {
+                        costs.solve(document, features, empty, &feature, scratch)
+                    })?;
+                let done = EmbeddingStatistics {
+                    distances: (documents.len() * costs.documents.len()) as u64,
+                    ground_costs,
+                    transport: lap(),
+                };
+                if progress(&done).is_break() {
+                    return Err(Error::Interrupted);
+                }
             }
         }
+        Ok(())
     }
-    Ok(())
 }
 
 /// Ranges of random documents with about [`TILE_WORDS`] words each.
@@ -111,8 +142,14 @@ fn tiles(random_documents: &RandomDocuments) -> impl Iterator<Item = Range<usize
 /// The documents of a block and the vectors of their words.
 struct Block<'d> {
     dim: usize,
-    vectors: Vec<f32>,
-    rows: Vec<Row<'d>>,
+    words: Words,
+    documents: Vec<Row<'d>>,
+}
+
+/// Word vectors, ready for one of the two ways to ground costs.
+enum Words {
+    Direct(Vec<f32>),
+    Packed(PackedRows),
 }
 
 /// A document whose words are numbered within their block.
@@ -122,7 +159,7 @@ struct Row<'d> {
 }
 
 impl<'d> Block<'d> {
-    fn new(space: &WordSpace, documents: &'d [Document]) -> Result<Self> {
+    fn new(transform: &Transform, documents: &'d [Document]) -> Result<Self> {
         let mut number = HashMap::new();
         let mut words = Vec::new();
         let rows = documents.iter().map(|document| Row {
@@ -139,25 +176,54 @@ impl<'d> Block<'d> {
             weights: document.weights(),
         });
         let rows = rows.collect();
-        let dim = space.dim();
+        let dim = transform.space.dim();
         let mut vectors = vec![0.0; words.len() * dim];
         vectors
             .par_chunks_exact_mut(dim)
             .zip(&words)
             .with_min_len(WORDS_PER_TASK)
-            .try_for_each(|(vector, &word)| space.copy_vector(word, vector))?;
-        Ok(Block { dim, vectors, rows })
+            .try_for_each(|(vector, &word)| transform.space.copy_vector(word, vector))?;
+        let words = match transform.precision {
+            Precision::Double => Words::Direct(vectors),
+            Precision::Single => Words::Packed(PackedRows::new(&vectors, dim)),
+        };
+        Ok(Block {
+            dim,
+            words,
+            documents: rows,
+        })
     }
 
     /// Ground costs from the block's words to the words of a tile.
-    fn costs(&self, random_documents: &RandomDocuments, tile: Range<usize>) -> TileCosts {
-        let columns = Columns::new(random_documents.words_of_range(tile.clone()), self.dim);
-        let width = columns.width();
-        let mut costs = vec![0.0; self.vectors.len() / self.dim * width];
-        costs
-            .par_chunks_mut(WORDS_PER_TASK * width)
-            .zip(self.vectors.par_chunks(WORDS_PER_TASK * self.dim))
-            .for_each(|(costs, vectors)| ground::costs(vectors, &columns, costs));
+    fn costs<'t>(
+        &self,
+        random_documents: &RandomDocuments,
+        tile: Range<usize>,
+        costs: &'t mut Vec<f64>,
+    ) -> TileCosts<'t> {
+        let random_words = random_documents.words_of_range(tile.clone());
+        let width = match &self.words {
+            Words::Direct(vectors) => {
+                let columns = Columns::new(random_words, self.dim);
+                let width = columns.width();
+                costs.resize(vectors.len() / self.dim * width, 0.0);
+                costs
+                    .par_chunks_mut(WORDS_PER_TASK * width)
+                    .zip(vectors.par_chunks(WORDS_PER_TASK * self.dim))
+                    .for_each(|(costs, vectors)| direct::costs(vectors, &columns, costs));
+                width
+            }
+            Words::Packed(rows) => {
+                let columns = PackedColumns::new(random_words, self.dim);
+                let width = columns.width();
+                costs.resize(rows.n_padded() * width, 0.0);
+                costs
+                    .par_chunks_mut(GROUPS_PER_TASK * product::ROWS * width)
+                    .zip(rows.parts(GROUPS_PER_TASK))
+                    .for_each(|(costs, rows)| product::costs(rows, &columns, costs));
+                width
+            }
+        };
         let mut start = 0;
         let sinks = tile.clone().map(|j| {
             let sinks = start..start + random_documents.document_len(j);
@@ -174,12 +240,12 @@ impl<'d> Block<'d> {
 }
 
 /// Ground costs from a block's words (rows) to the words of some random documents.
-struct TileCosts {
+struct TileCosts<'t> {
     documents: Range<usize>,
     /// Columns of each random document.
     sinks: Vec<Range<usize>>,
     width: usize,
-    costs: Vec<f64>,
+    costs: &'t [f64],
 }
 
 /// What one thread reuses from problem to problem.
@@ -190,14 +256,14 @@ struct Scratch {
     demand: Vec<f64>,
 }
 
-impl TileCosts {
+impl TileCosts<'_> {
     /// One document's features for the random documents of the tile.
     fn solve<T: Copy>(
         &self,
         document: &Row,
         features: &mut [T],
         empty: T,
-        feature: impl Fn(f64) -> T,
+        feature: impl Fn(usize, f64) -> T,
         scratch: &mut Scratch,
     ) -> Result<()> {
         let features = &mut features[self.documents.clone()];
@@ -205,13 +271,17 @@ impl TileCosts {
             features.fill(empty);
             return Ok(());
         }
-        for (out, sinks) in features.iter_mut().zip(&self.sinks) {
+        for ((out, sinks), j) in features
+            .iter_mut()
+            .zip(&self.sinks)
+            .zip(self.documents.clone())
+        {
             self.gather(&document.words, sinks, &mut scratch.costs);
             scratch.demand.clear();
             scratch.demand.resize(sinks.len(), 1.0 / sinks.len() as f64);
             let (costs, demand) = (&scratch.costs, &scratch.demand);
             let distance = scratch.workspace.solve(costs, document.weights, demand)?;
-            *out = feature(distance);
+            *out = feature(j, distance);
         }
         Ok(())
     }

@@ -66,7 +66,7 @@ fn tensors_of(
         };
         if info.dtype == Dtype::F64 {
             let (start, end) = info.data_offsets;
-            let values = super::reader::numbers(&data[start..end], f64::from_le_bytes);
+            let values = super::tensors::numbers(&data[start..end], f64::from_le_bytes);
             found.push((name.to_owned(), info.shape.clone(), values));
         }
     }

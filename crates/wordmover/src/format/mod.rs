@@ -9,6 +9,7 @@ mod attachment;
 mod packed_words;
 mod problem;
 mod reader;
+mod tensors;
 mod writer;
 
 pub use attachment::Attachment;
@@ -22,8 +23,8 @@ use crate::vectors::WordVectors;
 /// Value of the metadata key `format`.
 const FORMAT: &str = "wordmover-model";
 
-/// Version of the format this library reads and writes.
-const VERSION: u32 = 1;
+/// Version of the format this library writes, the newest it reads.
+const VERSION: u32 = 2;
 
 /// Which word vectors a model was fitted with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,19 +4,18 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use safetensors::Dtype;
-use safetensors::tensor::Metadata as TensorsHeader;
 use serde::de::DeserializeOwned;
 
 use crate::container::{self, ContainerProblem};
-use crate::document::{CorpusCounts, WordFrequency};
-use crate::embedding::{CheckedParams, EmbeddingParams, Gamma, WordMoversEmbedding};
+use crate::document::{CorpusCounts, Weighting, WordFrequency, WordProbabilities};
+use crate::embedding::{CheckedParams, EmbeddingParams, FittedFinish, Gamma, WordMoversEmbedding};
 use crate::error::{Error, Result};
 use crate::random_documents::{GENERATOR, RandomDocuments};
 use crate::space::WordSpace;
 use crate::vectors::WordVectors;
 
-use super::{Attachment, FORMAT, ModelProblem, VERSION, VectorsIdentity, packed_words};
+use super::tensors::Tensors;
+use super::{Attachment, FORMAT, ModelProblem, VERSION, VectorsIdentity};
 
 /// A model file that was read and found sound, before it meets its word vectors.
 #[derive(Debug, Clone)]
@@ -30,6 +29,8 @@ pub struct ModelFile {
     vocabulary: Vec<(String, WordFrequency)>,
     center: Option<Vec<f64>>,
     random_documents: RandomDocuments,
+    finish: FittedFinish,
+    probabilities: Option<WordProbabilities>,
     bundled_vectors: Option<Vec<u8>>,
     attachments: Vec<Attachment>,
 }
@@ -96,6 +97,13 @@ impl ModelFile {
         self.vocabulary.len()
     }
 
+    /// Where the probabilities of words for SIF weights come from; `None` for other
+    /// weights, and if they are those of the documents it was fitted on.
+    #[must_use]
+    pub fn word_probabilities(&self) -> Option<&WordProbabilities> {
+        self.probabilities.as_ref()
+    }
+
     /// Its random documents.
     #[must_use]
     pub fn random_documents(&self) -> &RandomDocuments {
@@ -149,7 +157,8 @@ impl ModelFile {
             }
         }
         let n_words = counts.len();
-        let corpus = CorpusCounts::from_parts(self.n_documents, counts);
+        let mut corpus = CorpusCounts::from_parts(self.n_documents, counts);
+        corpus.set_probabilities(self.probabilities);
         if corpus.words().len() != n_words {
             let reason = "holds a word twice".to_owned();
             return Err(invalid(ModelProblem::BadValue {
@@ -163,6 +172,7 @@ impl ModelFile {
             corpus,
             space: WordSpace::with_center(vectors, params.normalization, self.center),
             random_documents: self.random_documents,
+            finish: self.finish,
             params,
         })
     }
@@ -216,7 +226,7 @@ fn parse(bytes: &[u8], name: &str) -> Result<ModelFile, ModelProblem> {
             supported: VERSION,
         });
     }
-    if found < VERSION {
+    if found == 0 {
         return Err(metadata_problem(
             "version",
             format!("is {found}, which never was"),
@@ -229,8 +239,7 @@ fn parse(bytes: &[u8], name: &str) -> Result<ModelFile, ModelProblem> {
             format!("names the unknown {generator:?}"),
         ));
     }
-    let params: EmbeddingParams = metadata.json("parameters")?;
-    let params = params
+    let params = parameters(&metadata, found)?
         .check()
         .map_err(|error| metadata_problem("parameters", error.to_string()))?;
     let gamma: Option<f64> = metadata.json("gamma")?;
@@ -251,6 +260,16 @@ fn parse(bytes: &[u8], name: &str) -> Result<ModelFile, ModelProblem> {
     }
     let n_documents: u64 = metadata.json("n_documents")?;
     let centers = params.get().normalization.centers();
+    let probabilities = match params.get().bag.weighting {
+        Weighting::Sif => tensors.word_probabilities(vectors.words)?,
+        _ => None,
+    };
+    let probabilities = probabilities
+        .map(|values| {
+            let name = metadata.text("word_probabilities")?;
+            Ok(WordProbabilities::from_parts(name, values))
+        })
+        .transpose()?;
     Ok(ModelFile {
         name: name.to_owned(),
         written_by: metadata.text("written_by")?.to_owned(),
@@ -262,12 +281,27 @@ fn parse(bytes: &[u8], name: &str) -> Result<ModelFile, ModelProblem> {
             None
         },
         random_documents: tensors.random_documents(params.get(), vectors.dim)?,
+        finish: tensors.finish(params.get())?,
+        probabilities,
         bundled_vectors: tensors.bundled_vectors()?,
         attachments: Attachment::read_all(&header, tensors.data),
         vectors,
         gamma,
         params,
     })
+}
+
+/// The parameters; those that version 1 did not know yet are what it did.
+fn parameters(metadata: &Metadata, version: u32) -> Result<EmbeddingParams, ModelProblem> {
+    let mut json: serde_json::Value = metadata.json("parameters")?;
+    if version == 1
+        && let Some(known) = json.as_object_mut()
+    {
+        known.insert("finish".to_owned(), "raw".into());
+        known.insert("components".to_owned(), "keep".into());
+    }
+    serde_json::from_value(json)
+        .map_err(|error| metadata_problem("parameters", format!("cannot be read: {error}")))
 }
 
 fn metadata_problem(key: &'static str, reason: String) -> ModelProblem {
@@ -286,136 +320,4 @@ impl Metadata {
         serde_json::from_str(self.text(key)?)
             .map_err(|error| metadata_problem(key, format!("cannot be read: {error}")))
     }
-}
-
-struct Tensors<'b> {
-    header: &'b TensorsHeader,
-    data: &'b [u8],
-}
-
-impl<'b> Tensors<'b> {
-    /// The data of a tensor of this type and shape, where `None` stands for any
-    /// length.
-    fn data(
-        &self,
-        name: &'static str,
-        dtype: Dtype,
-        shape: &[Option<usize>],
-    ) -> Result<&'b [u8], ModelProblem> {
-        let tensor = self
-            .header
-            .info(name)
-            .ok_or(ModelProblem::MissingTensor { name })?;
-        let fits = tensor.dtype == dtype
-            && tensor.shape.len() == shape.len()
-            && tensor
-                .shape
-                .iter()
-                .zip(shape)
-                .all(|(n, due)| due.is_none_or(|due| due == *n));
-        if fits {
-            let (start, end) = tensor.data_offsets;
-            return Ok(&self.data[start..end]);
-        }
-        let lengths = shape
-            .iter()
-            .map(|n| n.map_or("any".to_owned(), |n| n.to_string()));
-        Err(ModelProblem::WrongTensor {
-            name,
-            expected: format!("{dtype:?} [{}]", lengths.collect::<Vec<_>>().join(", ")),
-            found: format!("{:?} {:?}", tensor.dtype, tensor.shape),
-        })
-    }
-
-    fn vocabulary(&self, n_documents: u64) -> Result<Vec<(String, WordFrequency)>, ModelProblem> {
-        let bytes = self.data("vocabulary", Dtype::U8, &[None])?;
-        let ends = numbers(
-            self.data("vocabulary_ends", Dtype::U64, &[None])?,
-            u64::from_le_bytes,
-        );
-        let words = packed_words::unpack("vocabulary", bytes, &ends)?;
-        let shape = [Some(words.len())];
-        let documents = self.data("document_frequencies", Dtype::U64, &shape)?;
-        let occurrences = self.data("occurrences", Dtype::U64, &shape)?;
-        let frequencies = numbers(documents, u64::from_le_bytes)
-            .into_iter()
-            .zip(numbers(occurrences, u64::from_le_bytes))
-            .map(|(documents, occurrences)| WordFrequency {
-                documents,
-                occurrences,
-            });
-        let mut vocabulary = Vec::with_capacity(words.len());
-        for (word, frequency) in words.into_iter().zip(frequencies) {
-            if frequency.documents == 0
-                || frequency.documents > n_documents
-                || frequency.occurrences < frequency.documents
-            {
-                return Err(ModelProblem::BadValue {
-                    name: "document_frequencies",
-                    reason: format!("holds an impossible count for {word:?}"),
-                });
-            }
-            vocabulary.push((word, frequency));
-        }
-        Ok(vocabulary)
-    }
-
-    fn center(&self, dim: usize) -> Result<Vec<f64>, ModelProblem> {
-        let center = numbers(
-            self.data("center", Dtype::F64, &[Some(dim)])?,
-            f64::from_le_bytes,
-        );
-        if center.iter().all(|x| x.is_finite()) {
-            Ok(center)
-        } else {
-            Err(not_finite("center"))
-        }
-    }
-
-    fn random_documents(
-        &self,
-        params: &EmbeddingParams,
-        dim: usize,
-    ) -> Result<RandomDocuments, ModelProblem> {
-        let lengths = self.data("random_lengths", Dtype::U32, &[Some(params.n_features)])?;
-        let lengths = numbers(lengths, u32::from_le_bytes);
-        if !lengths
-            .iter()
-            .all(|&n| (1..=params.d_max).contains(&(n as usize)))
-        {
-            return Err(ModelProblem::BadValue {
-                name: "random_lengths",
-                reason: format!("holds a length that is not between 1 and {}", params.d_max),
-            });
-        }
-        let n_words: usize = lengths.iter().map(|&n| n as usize).sum();
-        let words = self.data("random_words", Dtype::F32, &[Some(n_words), Some(dim)])?;
-        let words = numbers(words, f32::from_le_bytes);
-        if !words.iter().all(|x| x.is_finite()) {
-            return Err(not_finite("random_words"));
-        }
-        Ok(RandomDocuments::from_parts(dim, &lengths, words))
-    }
-
-    fn bundled_vectors(&self) -> Result<Option<Vec<u8>>, ModelProblem> {
-        match self.data("bundled_vectors", Dtype::U8, &[None]) {
-            Ok(bytes) => Ok(Some(bytes.to_vec())),
-            Err(ModelProblem::MissingTensor { .. }) => Ok(None),
-            Err(problem) => Err(problem),
-        }
-    }
-}
-
-fn not_finite(name: &'static str) -> ModelProblem {
-    ModelProblem::BadValue {
-        name,
-        reason: "holds a value that is not finite".to_owned(),
-    }
-}
-
-pub(super) fn numbers<T, const N: usize>(bytes: &[u8], from: fn([u8; N]) -> T) -> Vec<T> {
-    let whole = bytes.chunks_exact(N);
-    whole
-        .map(|chunk| from(chunk.try_into().expect("whole chunks")))
-        .collect()
 }

@@ -7,6 +7,7 @@ use safetensors::Dtype;
 
 use crate::aside::write_aside;
 use crate::container;
+use crate::document::Weighting;
 use crate::embedding::WordMoversEmbedding;
 use crate::error::{Error, Result};
 use crate::random_documents::GENERATOR;
@@ -70,6 +71,24 @@ impl WordMoversEmbedding {
             let bytes = le(center.iter().copied());
             tensors.push(Tensor::new("center", Dtype::F64, vec![center.len()], bytes));
         }
+        for (name, values) in [
+            ("feature_means", &self.finish.means),
+            ("feature_scales", &self.finish.scales),
+        ] {
+            if !values.is_empty() {
+                let bytes = le(values.iter().copied());
+                tensors.push(Tensor::new(name, Dtype::F64, vec![n_features], bytes));
+            }
+        }
+        if self.params.components.count() > 0 {
+            let scales = &self.finish.component_scales;
+            let shape = vec![scales.len()];
+            let bytes = le(scales.iter().copied());
+            tensors.push(Tensor::new("component_scales", Dtype::F64, shape, bytes));
+            let shape = vec![scales.len(), n_features];
+            let bytes = le(self.finish.components.iter().copied());
+            tensors.push(Tensor::new("components", Dtype::F64, shape, bytes));
+        }
         for attachment in attachments {
             for (name, shape, values) in &attachment.tensors {
                 let n_values: usize = shape.iter().product();
@@ -88,6 +107,15 @@ impl WordMoversEmbedding {
             le(lengths),
         ));
         tensors.push(Tensor::new("random_words", Dtype::F32, shape, random_words));
+        let probabilities = match self.params.bag.weighting {
+            Weighting::Sif => self.corpus.probabilities(),
+            _ => None,
+        };
+        if let Some(probabilities) = probabilities {
+            let values = probabilities.values();
+            let (shape, bytes) = (vec![values.len()], le(values.iter().copied()));
+            tensors.push(Tensor::new("word_probabilities", Dtype::F32, shape, bytes));
+        }
         tensors.push(Tensor::new(
             "vocabulary",
             Dtype::U8,
@@ -109,7 +137,7 @@ impl WordMoversEmbedding {
         let parameters = json(serde_json::to_string(&self.params));
         let gamma = json(serde_json::to_string(&self.gamma));
         let n_documents = self.corpus.n_documents().to_string();
-        let vectors = json(serde_json::to_string(&VectorsIdentity::of(vectors)));
+        let identity = json(serde_json::to_string(&VectorsIdentity::of(vectors)));
         let mut entries = vec![
             ("format", FORMAT),
             ("version", version.as_str()),
@@ -118,11 +146,14 @@ impl WordMoversEmbedding {
                 concat!("wordmover ", env!("CARGO_PKG_VERSION")),
             ),
             ("generator", GENERATOR),
-            ("parameters", parameters.as_str()),
-            ("gamma", gamma.as_str()),
-            ("n_documents", n_documents.as_str()),
-            ("vectors", vectors.as_str()),
+            ("parameters", &parameters),
+            ("gamma", &gamma),
+            ("n_documents", &n_documents),
+            ("vectors", &identity),
         ];
+        if let Some(probabilities) = probabilities {
+            entries.push(("word_probabilities", probabilities.name()));
+        }
         let metadata = attachments.iter().map(|a| a.metadata.as_str());
         entries.extend(attached.iter().map(String::as_str).zip(metadata));
         let described = tensors

@@ -27,6 +27,7 @@
 //! TWITTER, 0.1 % on R8.
 
 mod bounds;
+mod by_embedding;
 mod search;
 
 use std::ops::{ControlFlow, Range};
@@ -38,6 +39,8 @@ use crate::document::Document;
 use crate::error::{Error, Result};
 use crate::space::WordSpace;
 use search::Search;
+
+pub use by_embedding::EmbeddingIndex;
 
 /// Queries a thread answers between two calls of `progress`.
 const QUERIES_PER_TASK: usize = 8;

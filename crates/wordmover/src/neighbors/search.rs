@@ -7,7 +7,7 @@ use super::bounds::DualBound;
 use super::{Neighbor, SearchStatistics, WmdIndex, radius};
 use crate::document::Document;
 use crate::error::Result;
-use crate::ground::{self, Columns};
+use crate::ground::direct::{self, Columns};
 use crate::transport::Workspace;
 use crate::wmd::{self, Remainder};
 
@@ -219,7 +219,7 @@ impl CostTable {
         for vectors in index.vectors.chunks(ROWS * dim) {
             self.costs.clear();
             self.costs.resize(vectors.len() / dim * width, 0.0);
-            ground::costs(vectors, &self.columns, &mut self.costs);
+            direct::costs(vectors, &self.columns, &mut self.costs);
             let rows = self
                 .costs
                 .chunks_exact(width)
@@ -246,7 +246,7 @@ impl CostTable {
         if !self.missing.is_empty() {
             self.costs.resize(next as usize * width, 0.0);
             let new = &mut self.costs[n_rows * width..];
-            ground::costs(&self.missing, &self.columns, new);
+            direct::costs(&self.missing, &self.columns, new);
         }
     }
 

@@ -25,9 +25,27 @@ pub(super) trait Simd: Copy {
     /// Four doubles in a register, or the like.
     type Lanes: Copy;
 
+    /// Whether it works everywhere, and fast nowhere.
+    const IS_PORTABLE: bool;
+
     fn splat(self, x: f64) -> Self::Lanes;
     fn load(self, from: &Four) -> Self::Lanes;
+    /// Four from `at` on.
+    fn load_at(self, from: &[f64], at: usize) -> Self::Lanes;
     fn of(self, a: f64, b: f64, c: f64, d: f64) -> Self::Lanes;
+    /// The first of the four at each of the places given as [`number`]s; the last of
+    /// `from`, which has at least one, for a place beyond it.
+    fn gather(self, from: &[Four], places: Self::Lanes) -> Self::Lanes;
+    /// The first and the second of four pairs.
+    fn unzip(self, a: Self::Lanes, b: Self::Lanes) -> (Self::Lanes, Self::Lanes);
+    /// Columns from rows.
+    fn transpose(
+        self,
+        a: Self::Lanes,
+        b: Self::Lanes,
+        c: Self::Lanes,
+        d: Self::Lanes,
+    ) -> [Self::Lanes; 4];
     fn store(self, x: Self::Lanes, to: &mut Four);
     fn add(self, a: Self::Lanes, b: Self::Lanes) -> Self::Lanes;
     fn sub(self, a: Self::Lanes, b: Self::Lanes) -> Self::Lanes;
@@ -49,6 +67,8 @@ pub(super) trait Simd: Copy {
     fn drop(self, mask: Self::Lanes, x: Self::Lanes) -> Self::Lanes;
     /// Adds whole numbers kept in the lanes' bits; see [`number`].
     fn add_numbers(self, a: Self::Lanes, b: Self::Lanes) -> Self::Lanes;
+    /// One bit per lane: where `a < b`.
+    fn below_bits(self, a: Self::Lanes, b: Self::Lanes) -> u32;
     /// One bit per lane: where `a == b`.
     fn same_bits(self, a: Self::Lanes, b: Self::Lanes) -> u32;
     /// The least of the four.
@@ -76,6 +96,8 @@ fn lane_by_lane(f: impl Fn(usize) -> f64) -> Four {
 impl Simd for Portable {
     type Lanes = Four;
 
+    const IS_PORTABLE: bool = true;
+
     #[inline(always)]
     fn splat(self, x: f64) -> Four {
         [x; 4]
@@ -87,8 +109,29 @@ impl Simd for Portable {
     }
 
     #[inline(always)]
+    fn load_at(self, from: &[f64], at: usize) -> Four {
+        let four = &from[at..][..4];
+        lane_by_lane(|l| four[l])
+    }
+
+    #[inline(always)]
     fn of(self, a: f64, b: f64, c: f64, d: f64) -> Four {
         [a, b, c, d]
+    }
+
+    #[inline(always)]
+    fn gather(self, from: &[Four], places: Four) -> Four {
+        places.map(|place| from[(place.to_bits() as usize).min(from.len() - 1)][0])
+    }
+
+    #[inline(always)]
+    fn unzip(self, a: Four, b: Four) -> (Four, Four) {
+        ([a[0], a[2], b[0], b[2]], [a[1], a[3], b[1], b[3]])
+    }
+
+    #[inline(always)]
+    fn transpose(self, a: Four, b: Four, c: Four, d: Four) -> [Four; 4] {
+        [0, 1, 2, 3].map(|l| [a[l], b[l], c[l], d[l]])
     }
 
     #[inline(always)]
@@ -163,6 +206,11 @@ impl Simd for Portable {
     }
 
     #[inline(always)]
+    fn below_bits(self, a: Four, b: Four) -> u32 {
+        (0..4).map(|l| u32::from(a[l] < b[l]) << l).sum()
+    }
+
+    #[inline(always)]
     fn same_bits(self, a: Four, b: Four) -> u32 {
         (0..4).map(|l| u32::from(a[l] == b[l]) << l).sum()
     }
@@ -188,12 +236,13 @@ mod avx2 {
         __m256d, _CMP_EQ_OQ, _CMP_LT_OQ, _mm_add_pd, _mm_add_sd, _mm_cvtsd_f64, _mm_min_pd,
         _mm_min_sd, _mm_unpackhi_pd, _mm256_add_epi64, _mm256_add_pd, _mm256_and_pd,
         _mm256_andnot_pd, _mm256_blendv_pd, _mm256_castpd_si256, _mm256_castpd256_pd128,
-        _mm256_castsi256_pd, _mm256_cmp_pd, _mm256_extractf128_pd, _mm256_loadu_pd, _mm256_max_pd,
-        _mm256_min_pd, _mm256_movemask_pd, _mm256_mul_pd, _mm256_set_pd, _mm256_set1_pd,
-        _mm256_storeu_pd, _mm256_sub_pd,
+        _mm256_castsi256_pd, _mm256_cmp_pd, _mm256_extractf128_pd, _mm256_i64gather_pd,
+        _mm256_loadu_pd, _mm256_max_pd, _mm256_min_pd, _mm256_movemask_pd, _mm256_mul_pd,
+        _mm256_permute2f128_pd, _mm256_set_pd, _mm256_set1_pd, _mm256_slli_epi64, _mm256_storeu_pd,
+        _mm256_sub_pd, _mm256_unpackhi_pd, _mm256_unpacklo_pd,
     };
 
-    use super::{Four, Simd};
+    use super::{Four, Simd, number};
 
     /// Registers of 256 bits. A value is the proof that the machine has AVX2.
     #[derive(Debug, Clone, Copy)]
@@ -211,6 +260,8 @@ mod avx2 {
     impl Simd for Avx2 {
         type Lanes = __m256d;
 
+        const IS_PORTABLE: bool = false;
+
         #[inline(always)]
         fn splat(self, x: f64) -> __m256d {
             unsafe { _mm256_set1_pd(x) }
@@ -222,8 +273,51 @@ mod avx2 {
         }
 
         #[inline(always)]
+        fn load_at(self, from: &[f64], at: usize) -> __m256d {
+            // The slice checks that there are four.
+            unsafe { _mm256_loadu_pd(from[at..][..4].as_ptr()) }
+        }
+
+        #[inline(always)]
         fn of(self, a: f64, b: f64, c: f64, d: f64) -> __m256d {
             unsafe { _mm256_set_pd(d, c, b, a) }
+        }
+
+        #[inline(always)]
+        fn gather(self, from: &[Four], places: __m256d) -> __m256d {
+            let last = number(from.len() - 1);
+            unsafe {
+                // Small whole numbers are ordered as the doubles of the same bits. So the
+                // places are within `from`, and four doubles are at each of them.
+                let places = _mm256_castpd_si256(_mm256_min_pd(places, _mm256_set1_pd(last)));
+                let places = _mm256_slli_epi64::<2>(places);
+                _mm256_i64gather_pd::<8>(from.as_flattened().as_ptr(), places)
+            }
+        }
+
+        #[inline(always)]
+        fn unzip(self, a: __m256d, b: __m256d) -> (__m256d, __m256d) {
+            unsafe {
+                let (low, high) = (
+                    _mm256_permute2f128_pd::<0x20>(a, b),
+                    _mm256_permute2f128_pd::<0x31>(a, b),
+                );
+                (_mm256_unpacklo_pd(low, high), _mm256_unpackhi_pd(low, high))
+            }
+        }
+
+        #[inline(always)]
+        fn transpose(self, a: __m256d, b: __m256d, c: __m256d, d: __m256d) -> [__m256d; 4] {
+            unsafe {
+                let (ab_even, ab_odd) = (_mm256_unpacklo_pd(a, b), _mm256_unpackhi_pd(a, b));
+                let (cd_even, cd_odd) = (_mm256_unpacklo_pd(c, d), _mm256_unpackhi_pd(c, d));
+                [
+                    _mm256_permute2f128_pd::<0x20>(ab_even, cd_even),
+                    _mm256_permute2f128_pd::<0x20>(ab_odd, cd_odd),
+                    _mm256_permute2f128_pd::<0x31>(ab_even, cd_even),
+                    _mm256_permute2f128_pd::<0x31>(ab_odd, cd_odd),
+                ]
+            }
         }
 
         #[inline(always)]
@@ -292,6 +386,11 @@ mod avx2 {
                 let (a, b) = (_mm256_castpd_si256(a), _mm256_castpd_si256(b));
                 _mm256_castsi256_pd(_mm256_add_epi64(a, b))
             }
+        }
+
+        #[inline(always)]
+        fn below_bits(self, a: __m256d, b: __m256d) -> u32 {
+            unsafe { _mm256_movemask_pd(_mm256_cmp_pd::<_CMP_LT_OQ>(a, b)) as u32 }
         }
 
         #[inline(always)]

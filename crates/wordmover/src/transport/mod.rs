@@ -11,12 +11,17 @@
 
 mod bounds;
 mod certificate;
+mod grid;
 mod lanes;
+mod simplex;
 mod sink_graph;
+mod start;
+mod two_sinks;
+mod workspace;
 
 pub use bounds::{relaxed_from_demand, relaxed_from_supply};
 pub use certificate::Certificate;
-pub use sink_graph::Workspace;
+pub use workspace::Workspace;
 
 use crate::error::{Error, Result};
 
@@ -107,10 +112,10 @@ pub enum TransportProblem {
         demand: f64,
     },
     /// The solver gave up, which no known input makes it do.
-    #[error("no optimum after {augmentations} augmentations of a {sources} x {sinks} problem")]
+    #[error("no optimum after {steps} steps of a {sources} x {sinks} problem")]
     NotSolved {
         /// Steps taken.
-        augmentations: usize,
+        steps: usize,
         /// Number of sources.
         sources: usize,
         /// Number of sinks.
@@ -170,7 +175,7 @@ pub fn solve(costs: &[f64], supply: &[f64], demand: &[f64]) -> Result<Solution> 
         supply.len(),
         demand.len(),
         &sinks,
-        &workspace.sink_duals(),
+        &workspace.sink_duals(&reduced),
     );
     Ok(Solution {
         cost,

@@ -24,7 +24,7 @@ pub fn vectors() -> Arc<WordVectors> {
     Arc::new(WordVectors::from_rows("toy", words, matrix, 2).unwrap())
 }
 
-/// Random documents of words of the corpus, which can be enumerated.
+/// Random documents of words of the corpus, which can be enumerated; raw features.
 pub fn params() -> EmbeddingParams {
     let tokenizer = Tokenizer {
         stop_words: StopWords::None,
@@ -35,6 +35,7 @@ pub fn params() -> EmbeddingParams {
         .normalization(Normalization::None)
         .random_words(RandomWords::Vocabulary)
         .d_max(2)
+        .raw()
 }
 
 /// The exact kernel for [`params`]: the mean over both lengths and all words of a

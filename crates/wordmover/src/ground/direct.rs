@@ -1,14 +1,6 @@
-//! Ground costs: Euclidean distances between word vectors.
+//! Costs from differences, in double precision.
 //!
-//! Costs are computed in double precision from differences, so that a word is at
-//! distance exactly 0 from itself and near words lose no digits. Each distance is
-//! one sum over the coordinates in their order, whatever else is computed beside
-//! it: the result depends on the two vectors alone, not on tile sizes, thread
-//! counts or the instruction set (nothing is fused).
-//!
-//! The lanes run over the columns, which are stored coordinate by coordinate; the
-//! compiler vectorises the plain loops. The same body is compiled for the
-//! baseline and for AVX2, chosen at run time.
+//! The lanes run over the columns, which are stored coordinate by coordinate.
 
 /// Columns handled together; the width of [`Columns`] is a multiple of it.
 const LANES: usize = 8;

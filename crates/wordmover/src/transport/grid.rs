@@ -1,12 +1,13 @@
 //! Rounding to a grid on which all the solver's sums are exact.
 
-use crate::transport::lanes::Simd;
+use super::lanes::Simd;
 
 /// Multiples of a power of two.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Grid {
     /// Adding it leaves no bits for anything finer than the grid.
     shift: f64,
+    unit: f64,
 }
 
 impl Grid {
@@ -15,7 +16,13 @@ impl Grid {
         let exponent = (largest.to_bits() >> 52) as i32 - 1023 + 1;
         Grid {
             shift: 1.5 * power_of_two(exponent - bits + 52),
+            unit: power_of_two(exponent - bits),
         }
+    }
+
+    /// The distance between multiples.
+    pub fn unit(self) -> f64 {
+        self.unit
     }
 
     /// The nearest multiple; exact for values up to the one the grid was made for.

@@ -1,0 +1,318 @@
+//! The similarity experiment (table 4 of the paper, and table 9 task by task).
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+use serde::{Deserialize, Serialize};
+use wordmover::text::{Case, Tokenizer};
+use wordmover::{
+    Components, EmbeddingParams, Similarity, Weighting, WordCounts, WordProbabilities, WordVectors,
+    pearson, spearman,
+};
+
+use crate::record::{Environment, Files};
+use crate::say;
+
+/// What is to be run. See `experiments/definitions/similarity.toml`.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Definition {
+    pub name: String,
+    pub title: String,
+    seed: u64,
+    pub n_features: usize,
+    pub choose_n_features: usize,
+    choose_pairs: usize,
+    frequencies: String,
+    pub vectors: Vec<Vectors>,
+    candidate: Vec<Candidate>,
+    pub group: Vec<Group>,
+    pub task: Vec<Task>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Vectors {
+    pub name: String,
+    pub note: String,
+    file: String,
+    case: Case,
+    /// Whether parameters are chosen with these.
+    #[serde(default)]
+    pub chooses: bool,
+}
+
+/// Parameters of an embedding that may be chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Candidate {
+    pub d_max: usize,
+    pub components: Components,
+}
+
+/// Tasks whose mean is reported, and the files their parameters are chosen on.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Group {
+    pub name: String,
+    pub chosen_on: Vec<String>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Task {
+    pub group: String,
+    pub name: String,
+    file: String,
+    /// The paper's numbers, by system.
+    pub paper: BTreeMap<String, f64>,
+}
+
+/// The columns we compute.
+pub const COLUMNS: [&str; 6] = ["nbow", "tf-idf", "SIF", "WME", "WME default", "WME raw"];
+
+/// What came out.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Record {
+    pub environment: Environment,
+    pub definition: Definition,
+    /// SHA-256 of every file read.
+    files: BTreeMap<String, String>,
+    pub chosen: Vec<Chosen>,
+    pub results: Vec<TaskResult>,
+    pub seconds: f64,
+}
+
+/// Why a group has its parameters.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Chosen {
+    pub group: String,
+    pub candidate: Candidate,
+    /// Mean Pearson correlation of every candidate over the files it was chosen on.
+    means: Vec<f64>,
+}
+
+/// One task with one set of vectors: correlations times 100, by column.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct TaskResult {
+    pub vectors: String,
+    pub group: String,
+    pub task: String,
+    pub pairs: usize,
+    /// Share of the words that the vectors know.
+    pub known: f64,
+    pub pearson: BTreeMap<String, f64>,
+    pub spearman: BTreeMap<String, f64>,
+}
+
+/// A file of pairs with people's scores.
+struct Pairs {
+    gold: Vec<f64>,
+    texts: Vec<(String, String)>,
+}
+
+impl Pairs {
+    fn read(files: &mut Files, folder: &Path, name: &str) -> Result<Self> {
+        let name = format!("{name}.tsv");
+        let text = String::from_utf8(files.read(folder, &name)?)?;
+        let mut pairs = Pairs {
+            gold: Vec::new(),
+            texts: Vec::new(),
+        };
+        for (i, line) in text.lines().enumerate() {
+            let fields: Vec<&str> = line.split('\t').collect();
+            let [gold, first, second] = fields[..] else {
+                bail!("{name}: line {}: not a score and two texts", i + 1);
+            };
+            pairs.gold.push(gold.parse().context("a score")?);
+            pairs.texts.push((first.to_owned(), second.to_owned()));
+        }
+        Ok(pairs)
+    }
+
+    fn truncate(&mut self, n: usize) {
+        self.gold.truncate(n);
+        self.texts.truncate(n);
+    }
+
+    fn score(
+        &self,
+        method: Similarity,
+        params: &EmbeddingParams,
+        language: &Language,
+    ) -> Result<(f64, f64)> {
+        let (vectors, probabilities) = (&language.vectors, Some(&language.probabilities));
+        let scores = method.of_pairs(&self.texts, params, vectors, probabilities)?;
+        let percent = |value: Option<f64>| 100.0 * value.unwrap_or(0.0);
+        Ok((
+            percent(pearson(&scores, &self.gold)),
+            percent(spearman(&scores, &self.gold)),
+        ))
+    }
+}
+
+/// Word vectors and the words' probabilities.
+struct Language {
+    vectors: Arc<WordVectors>,
+    probabilities: WordProbabilities,
+    case: Case,
+}
+
+impl Language {
+    fn params(&self, params: EmbeddingParams) -> EmbeddingParams {
+        let tokenizer = Tokenizer {
+            case: self.case,
+            ..params.tokenizer.clone()
+        };
+        params.tokenizer(tokenizer)
+    }
+}
+
+/// Runs everything.
+pub fn run(
+    definition: Definition,
+    environment: Environment,
+    data: &Path,
+    vectors: &Path,
+) -> Result<Record> {
+    let start = Instant::now();
+    let sts = data.join("sts");
+    let mut files = Files::default();
+    files.read(data, &definition.frequencies)?;
+    let mut languages = Vec::new();
+    for source in &definition.vectors {
+        files.read(vectors, &source.file)?;
+        let table = Arc::new(WordVectors::open(&vectors.join(&source.file), None)?);
+        let counts = data.join(&definition.frequencies);
+        languages.push(Language {
+            probabilities: WordProbabilities::open(&counts, &table)?,
+            vectors: table,
+            case: source.case,
+        });
+    }
+    let chooser = definition.vectors.iter().position(|v| v.chooses);
+    let chooser = chooser.context("no vectors to choose with")?;
+    let chosen = choose(&definition, &languages[chooser], &mut files, &sts)?;
+
+    let mut results = Vec::new();
+    for (source, language) in definition.vectors.iter().zip(&languages) {
+        for task in &definition.task {
+            let candidate = chosen.iter().find(|chosen| chosen.group == task.group);
+            let candidate = candidate.context("a task of no group")?.candidate;
+            let pairs = Pairs::read(&mut files, &sts, &task.file)?;
+            let result = run_task(&definition, source, language, task, &pairs, candidate)?;
+            say(&format!(
+                "{} {} {}: {:.1?}",
+                source.name, task.group, task.name, result.pearson
+            ));
+            results.push(result);
+        }
+    }
+    Ok(Record {
+        environment,
+        definition,
+        files: files.checksums,
+        chosen,
+        results,
+        seconds: start.elapsed().as_secs_f64(),
+    })
+}
+
+fn candidate_params(candidate: Candidate, n_features: usize, seed: u64) -> EmbeddingParams {
+    EmbeddingParams::for_similarity()
+        .n_features(n_features)
+        .seed(seed)
+        .d_max(candidate.d_max)
+        .components(candidate.components)
+}
+
+/// Tries every candidate on every file that some group may look at.
+fn choose(
+    definition: &Definition,
+    language: &Language,
+    files: &mut Files,
+    sts: &Path,
+) -> Result<Vec<Chosen>> {
+    let mut scores: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for name in definition.group.iter().flat_map(|group| &group.chosen_on) {
+        if scores.contains_key(name.as_str()) {
+            continue;
+        }
+        let mut pairs = Pairs::read(files, sts, name)?;
+        pairs.truncate(definition.choose_pairs);
+        let mut of_candidates = Vec::new();
+        for &candidate in &definition.candidate {
+            let n_features = definition.choose_n_features;
+            let params = candidate_params(candidate, n_features, definition.seed);
+            let params = language.params(params);
+            of_candidates.push(pairs.score(Similarity::Wme, &params, language)?.0);
+        }
+        say(&format!("choosing on {name}: {of_candidates:.1?}"));
+        scores.insert(name, of_candidates);
+    }
+    let groups = definition.group.iter().map(|group| {
+        let mean = |i: usize| {
+            let each = group.chosen_on.iter().map(|file| scores[file.as_str()][i]);
+            each.sum::<f64>() / group.chosen_on.len() as f64
+        };
+        let means: Vec<f64> = (0..definition.candidate.len()).map(mean).collect();
+        let best = (0..means.len()).max_by(|&a, &b| means[a].total_cmp(&means[b]));
+        Ok(Chosen {
+            group: group.name.clone(),
+            candidate: definition.candidate[best.context("no candidates")?],
+            means,
+        })
+    });
+    groups.collect()
+}
+
+fn run_task(
+    definition: &Definition,
+    source: &Vectors,
+    language: &Language,
+    task: &Task,
+    pairs: &Pairs,
+    candidate: Candidate,
+) -> Result<TaskResult> {
+    let chosen = candidate_params(candidate, definition.n_features, definition.seed);
+    let raw = EmbeddingParams::for_similarity()
+        .n_features(definition.n_features)
+        .weighting(Weighting::Tfidf)
+        .raw();
+    let params = [chosen.clone(), chosen.clone(), chosen.clone(), chosen]
+        .into_iter()
+        .chain([EmbeddingParams::default(), raw]);
+    let methods = [
+        Similarity::Average,
+        Similarity::Tfidf,
+        Similarity::Sif,
+        Similarity::Wme,
+        Similarity::Wme,
+        Similarity::Wme,
+    ];
+    let (mut pearson, mut spearman) = (BTreeMap::new(), BTreeMap::new());
+    for ((column, method), params) in COLUMNS.into_iter().zip(methods).zip(params) {
+        let (p, s) = pairs.score(method, &language.params(params), language)?;
+        pearson.insert(column.to_owned(), p);
+        spearman.insert(column.to_owned(), s);
+    }
+    let tokenizer = language.params(EmbeddingParams::for_similarity()).tokenizer;
+    let (mut known, mut words) = (0, 0);
+    for text in pairs.texts.iter().flat_map(|(a, b)| [a, b]) {
+        let counts = WordCounts::from_text(text, &tokenizer, &language.vectors);
+        known += counts.n_known;
+        words += counts.n_known + counts.n_unknown;
+    }
+    Ok(TaskResult {
+        vectors: source.name.clone(),
+        group: task.group.clone(),
+        task: task.name.clone(),
+        pairs: pairs.gold.len(),
+        known: known as f64 / words.max(1) as f64,
+        pearson,
+        spearman,
+    })
+}

@@ -1,0 +1,75 @@
+//! How many of the exact nearest neighbours search by embedding finds, and how long
+//! both take: `cargo run --release -p wordmover --example search_recall -- CORPUS.tsv`.
+//!
+//! The corpus has a document a line, `split<TAB>label<TAB>text`: documents of the split
+//! `train` are searched, those of `test` (every eleventh) are the queries.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use wordmover::{
+    Document, EmbeddingIndex, EmbeddingParams, Neighbor, WmdIndex, WordMoversEmbedding, WordVectors,
+};
+
+const K: usize = 10;
+
+#[expect(clippy::print_stdout, reason = "this is a program")]
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let path = std::env::args().nth(1).ok_or("name a corpus")?;
+    let corpus = std::fs::read_to_string(path)?;
+    let (mut train, mut test) = (Vec::new(), Vec::new());
+    for line in corpus.lines() {
+        let mut fields = line.splitn(3, '\t');
+        match (fields.next(), fields.nth(1)) {
+            (Some("train"), Some(text)) => train.push(text),
+            (Some("test"), Some(text)) => test.push(text),
+            _ => {}
+        }
+    }
+    let test: Vec<&str> = test.into_iter().step_by(11).collect();
+    let vectors = Arc::new(WordVectors::builtin());
+    println!(
+        "{} documents, {} queries, {K} neighbours",
+        train.len(),
+        test.len()
+    );
+
+    let mut exact: Option<Vec<Vec<Neighbor>>> = None;
+    println!("features  candidates  recall@{K}  ms a query");
+    for n_features in [256, 1024] {
+        let params = EmbeddingParams::default().n_features(n_features);
+        let model = WordMoversEmbedding::fit(params, vectors.clone(), &train)?;
+        let bag = |text: &&str| model.document(&model.word_counts(text));
+        let documents: Vec<Document> = train.iter().map(bag).collect();
+        let queries: Vec<Document> = test.iter().map(bag).filter(|q| !q.is_empty()).collect();
+        let per_query = |start: Instant| start.elapsed().as_secs_f64() * 1e3 / queries.len() as f64;
+        let exact = match &exact {
+            Some(exact) => exact,
+            None => {
+                let index = WmdIndex::new(model.space().clone(), documents.clone())?;
+                let start = Instant::now();
+                let found = queries.iter().map(|query| index.search(query, K));
+                let found = found.collect::<Result<Vec<_>, _>>()?;
+                println!("   exact         all     1.0000  {:10.2}", per_query(start));
+                exact.insert(found)
+            }
+        };
+        let index = EmbeddingIndex::new(model.clone(), documents.clone())?;
+        for n_candidates in [10, 30, 100, 300] {
+            let start = Instant::now();
+            let mut n_found = 0;
+            for (query, exact) in queries.iter().zip(exact) {
+                // A document as near as the farthest of the exact ones is as good.
+                let farthest = exact.last().map_or(0.0, |neighbor| neighbor.distance);
+                let found = index.search(query, K, n_candidates)?;
+                n_found += found.iter().filter(|n| n.distance <= farthest).count();
+            }
+            let recall = n_found as f64 / exact.iter().map(Vec::len).sum::<usize>() as f64;
+            println!(
+                "{n_features:8}  {n_candidates:10}  {recall:9.4}  {:10.2}",
+                per_query(start)
+            );
+        }
+    }
+    Ok(())
+}

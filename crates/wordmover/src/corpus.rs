@@ -1,0 +1,113 @@
+//! What a corpus says about its words: how frequent each is, and so how much it is worth.
+
+use hashbrown::HashMap;
+
+use crate::document::WordCounts;
+use crate::word_probabilities::WordProbabilities;
+
+/// `a` of the SIF weights `a / (a + p(w))`: the value of Arora et al. (2017).
+pub const SIF_A: f64 = 1e-3;
+
+/// How often each word occurs in a corpus, and in how many of its documents.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct CorpusCounts {
+    n_documents: u64,
+    n_occurrences: u64,
+    words: HashMap<u32, WordFrequency>,
+    probabilities: Option<WordProbabilities>,
+}
+
+/// One word's frequency in a corpus.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct WordFrequency {
+    /// Documents that hold the word (`df`).
+    pub documents: u64,
+    /// Occurrences in all.
+    pub occurrences: u64,
+}
+
+impl CorpusCounts {
+    /// Takes note of one more document.
+    pub fn observe(&mut self, counts: &WordCounts) {
+        self.n_documents += 1;
+        for &(word, count) in &counts.words {
+            let frequency = self.words.entry(word).or_default();
+            frequency.documents += 1;
+            frequency.occurrences += u64::from(count);
+            self.n_occurrences += u64::from(count);
+        }
+    }
+
+    /// Puts together what a model file kept.
+    pub(crate) fn from_parts(
+        n_documents: u64,
+        words: impl IntoIterator<Item = (u32, WordFrequency)>,
+    ) -> Self {
+        let words: HashMap<u32, WordFrequency> = words.into_iter().collect();
+        CorpusCounts {
+            n_documents,
+            n_occurrences: words
+                .values()
+                .fold(0, |sum, word| sum.saturating_add(word.occurrences)),
+            words,
+            probabilities: None,
+        }
+    }
+
+    /// Documents seen.
+    #[must_use]
+    pub fn n_documents(&self) -> u64 {
+        self.n_documents
+    }
+
+    /// A word's frequency; zeros if it was never seen.
+    #[must_use]
+    pub fn frequency(&self, word: u32) -> WordFrequency {
+        self.words.get(&word).copied().unwrap_or_default()
+    }
+
+    /// The distinct words seen, ascending.
+    #[must_use]
+    pub fn words(&self) -> Vec<u32> {
+        let mut words: Vec<u32> = self.words.keys().copied().collect();
+        words.sort_unstable();
+        words
+    }
+
+    /// `ln(1 + N / df)`. A word the corpus lacks counts as one that a single
+    /// document holds: the rarest there can be, and finite.
+    #[must_use]
+    pub fn inverse_document_frequency(&self, word: u32) -> f64 {
+        let df = self.frequency(word).documents.max(1) as f64;
+        libm::log1p(self.n_documents as f64 / df)
+    }
+
+    /// Takes the probabilities of words from elsewhere than this corpus, or with `None`
+    /// from this corpus again.
+    pub fn set_probabilities(&mut self, probabilities: Option<WordProbabilities>) {
+        self.probabilities = probabilities;
+    }
+
+    /// The probabilities that were set.
+    #[must_use]
+    pub fn probabilities(&self) -> Option<&WordProbabilities> {
+        self.probabilities.as_ref()
+    }
+
+    /// How likely a word is in running text, `p(w)`: as set, or else its share of the
+    /// known words of this corpus.
+    #[must_use]
+    pub fn probability(&self, word: u32) -> f64 {
+        match &self.probabilities {
+            Some(probabilities) => probabilities.of(word),
+            None => self.frequency(word).occurrences as f64 / self.n_occurrences.max(1) as f64,
+        }
+    }
+
+    /// The smooth inverse frequency `a / (a + p(w))` (SIF; Arora et al., 2017), with
+    /// `a` = [`SIF_A`].
+    #[must_use]
+    pub fn smooth_inverse_frequency(&self, word: u32) -> f64 {
+        SIF_A / (SIF_A + self.probability(word))
+    }
+}

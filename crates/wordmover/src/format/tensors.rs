@@ -1,0 +1,200 @@
+//! The tensors of a model file, each checked for type, shape and values.
+
+use safetensors::Dtype;
+use safetensors::tensor::Metadata as TensorsHeader;
+
+use crate::document::WordFrequency;
+use crate::embedding::{EmbeddingParams, Finish, FittedFinish};
+use crate::random_documents::RandomDocuments;
+
+use super::{ModelProblem, packed_words};
+
+/// The tensors of a file: their descriptions, and the bytes after the header.
+pub(super) struct Tensors<'b> {
+    pub header: &'b TensorsHeader,
+    pub data: &'b [u8],
+}
+
+impl<'b> Tensors<'b> {
+    /// The data of a tensor of this type and shape, where `None` stands for any
+    /// length.
+    fn data(
+        &self,
+        name: &'static str,
+        dtype: Dtype,
+        shape: &[Option<usize>],
+    ) -> Result<&'b [u8], ModelProblem> {
+        let tensor = self
+            .header
+            .info(name)
+            .ok_or(ModelProblem::MissingTensor { name })?;
+        let fits = tensor.dtype == dtype
+            && tensor.shape.len() == shape.len()
+            && tensor
+                .shape
+                .iter()
+                .zip(shape)
+                .all(|(n, due)| due.is_none_or(|due| due == *n));
+        if fits {
+            let (start, end) = tensor.data_offsets;
+            return Ok(&self.data[start..end]);
+        }
+        let lengths = shape
+            .iter()
+            .map(|n| n.map_or("any".to_owned(), |n| n.to_string()));
+        Err(ModelProblem::WrongTensor {
+            name,
+            expected: format!("{dtype:?} [{}]", lengths.collect::<Vec<_>>().join(", ")),
+            found: format!("{:?} {:?}", tensor.dtype, tensor.shape),
+        })
+    }
+
+    pub fn vocabulary(
+        &self,
+        n_documents: u64,
+    ) -> Result<Vec<(String, WordFrequency)>, ModelProblem> {
+        let bytes = self.data("vocabulary", Dtype::U8, &[None])?;
+        let ends = numbers(
+            self.data("vocabulary_ends", Dtype::U64, &[None])?,
+            u64::from_le_bytes,
+        );
+        let words = packed_words::unpack("vocabulary", bytes, &ends)?;
+        let shape = [Some(words.len())];
+        let documents = self.data("document_frequencies", Dtype::U64, &shape)?;
+        let occurrences = self.data("occurrences", Dtype::U64, &shape)?;
+        let frequencies = numbers(documents, u64::from_le_bytes)
+            .into_iter()
+            .zip(numbers(occurrences, u64::from_le_bytes))
+            .map(|(documents, occurrences)| WordFrequency {
+                documents,
+                occurrences,
+            });
+        let mut vocabulary = Vec::with_capacity(words.len());
+        for (word, frequency) in words.into_iter().zip(frequencies) {
+            if frequency.documents == 0
+                || frequency.documents > n_documents
+                || frequency.occurrences < frequency.documents
+            {
+                return Err(ModelProblem::BadValue {
+                    name: "document_frequencies",
+                    reason: format!("holds an impossible count for {word:?}"),
+                });
+            }
+            vocabulary.push((word, frequency));
+        }
+        Ok(vocabulary)
+    }
+
+    /// The mean word vector.
+    pub fn center(&self, dim: usize) -> Result<Vec<f64>, ModelProblem> {
+        self.finite_f64("center", &[Some(dim)])
+    }
+
+    /// The finish that these parameters ask for.
+    pub fn finish(&self, params: &EmbeddingParams) -> Result<FittedFinish, ModelProblem> {
+        let n = params.n_features;
+        let mut finish = FittedFinish::default();
+        if params.finish != Finish::Raw {
+            finish.means = self.finite_f64("feature_means", &[Some(n)])?;
+        }
+        if params.finish == Finish::Standardize {
+            finish.scales = self.finite_f64("feature_scales", &[Some(n)])?;
+        }
+        let most = params.components.count();
+        if most > 0 {
+            let name = "component_scales";
+            finish.component_scales = self.finite_f64(name, &[None])?;
+            let found = finish.component_scales.len();
+            let bad = |reason: String| ModelProblem::BadValue { name, reason };
+            if found > most {
+                return Err(bad(format!("holds more than {most} values")));
+            }
+            if !finish
+                .component_scales
+                .iter()
+                .all(|s| (0.0..=1.0).contains(s))
+            {
+                return Err(bad("holds a value that is not between 0 and 1".to_owned()));
+            }
+            finish.components = self.finite_f64("components", &[Some(found), Some(n)])?;
+        }
+        Ok(finish)
+    }
+
+    /// Probabilities of all words of the vectors, if the file holds them.
+    pub fn word_probabilities(&self, n_words: usize) -> Result<Option<Vec<f32>>, ModelProblem> {
+        let name = "word_probabilities";
+        let values = match self.data(name, Dtype::F32, &[Some(n_words)]) {
+            Ok(bytes) => numbers(bytes, f32::from_le_bytes),
+            Err(ModelProblem::MissingTensor { .. }) => return Ok(None),
+            Err(problem) => return Err(problem),
+        };
+        if values.iter().all(|p| (0.0..=1.0).contains(p)) {
+            return Ok(Some(values));
+        }
+        Err(ModelProblem::BadValue {
+            name,
+            reason: "holds a value that is not between 0 and 1".to_owned(),
+        })
+    }
+
+    fn finite_f64(
+        &self,
+        name: &'static str,
+        shape: &[Option<usize>],
+    ) -> Result<Vec<f64>, ModelProblem> {
+        let values = numbers(self.data(name, Dtype::F64, shape)?, f64::from_le_bytes);
+        if values.iter().all(|x| x.is_finite()) {
+            Ok(values)
+        } else {
+            Err(not_finite(name))
+        }
+    }
+
+    pub fn random_documents(
+        &self,
+        params: &EmbeddingParams,
+        dim: usize,
+    ) -> Result<RandomDocuments, ModelProblem> {
+        let lengths = self.data("random_lengths", Dtype::U32, &[Some(params.n_features)])?;
+        let lengths = numbers(lengths, u32::from_le_bytes);
+        if !lengths
+            .iter()
+            .all(|&n| (1..=params.d_max).contains(&(n as usize)))
+        {
+            return Err(ModelProblem::BadValue {
+                name: "random_lengths",
+                reason: format!("holds a length that is not between 1 and {}", params.d_max),
+            });
+        }
+        let n_words: usize = lengths.iter().map(|&n| n as usize).sum();
+        let words = self.data("random_words", Dtype::F32, &[Some(n_words), Some(dim)])?;
+        let words = numbers(words, f32::from_le_bytes);
+        if !words.iter().all(|x| x.is_finite()) {
+            return Err(not_finite("random_words"));
+        }
+        Ok(RandomDocuments::from_parts(dim, &lengths, words))
+    }
+
+    pub fn bundled_vectors(&self) -> Result<Option<Vec<u8>>, ModelProblem> {
+        match self.data("bundled_vectors", Dtype::U8, &[None]) {
+            Ok(bytes) => Ok(Some(bytes.to_vec())),
+            Err(ModelProblem::MissingTensor { .. }) => Ok(None),
+            Err(problem) => Err(problem),
+        }
+    }
+}
+
+fn not_finite(name: &'static str) -> ModelProblem {
+    ModelProblem::BadValue {
+        name,
+        reason: "holds a value that is not finite".to_owned(),
+    }
+}
+
+pub(super) fn numbers<T, const N: usize>(bytes: &[u8], from: fn([u8; N]) -> T) -> Vec<T> {
+    let whole = bytes.chunks_exact(N);
+    whole
+        .map(|chunk| from(chunk.try_into().expect("whole chunks")))
+        .collect()
+}
