@@ -75,6 +75,31 @@ fn features_are_exponentials_of_the_distances() {
 }
 
 #[test]
+fn kept_distances_make_the_features_of_any_gamma() {
+    let texts = ["a b c", "", "e d b"];
+    let first = fitted(toy::params().n_features(20).gamma(Gamma::Value(2.0)));
+    let documents = texts.map(|text| first.document(&first.word_counts(text)));
+    let mut kept = vec![0.0; 3 * 20];
+    let mut n_done = 0;
+    let mut count = |done: &wordmover::EmbeddingStatistics| {
+        n_done += done.distances;
+        ControlFlow::Continue(())
+    };
+    first
+        .feature_distances_into(&documents, &mut kept, &mut count)
+        .unwrap();
+    assert_eq!(n_done, 60);
+    for gamma in [Gamma::Value(2.0), Gamma::Value(0.3), Gamma::None] {
+        let model = fitted(toy::params().n_features(20).gamma(gamma));
+        assert_eq!(
+            model.features_of(&kept),
+            model.embed(&documents).unwrap(),
+            "{gamma:?}"
+        );
+    }
+}
+
+#[test]
 fn distances_are_word_movers_distances() {
     // Random documents made of words of the vocabulary are documents too.
     let model = fitted(

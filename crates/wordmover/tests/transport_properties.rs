@@ -1,7 +1,9 @@
 //! Properties of the exact solver: proved optimal, symmetric, bounded below.
 
 use proptest::prelude::*;
-use wordmover::transport::{Certificate, relaxed_from_demand, relaxed_from_supply, solve};
+use wordmover::transport::{
+    Certificate, Workspace, cost, relaxed_from_demand, relaxed_from_supply, solve,
+};
 
 /// A problem: costs, supplies and demands of total one.
 fn problems(max: usize) -> impl Strategy<Value = (Vec<f64>, Vec<f64>, Vec<f64>)> {
@@ -50,6 +52,18 @@ proptest! {
         let solution = solve(&costs, &supply, &demand).unwrap();
         let certificate = Certificate::check(&costs, &supply, &demand, &solution);
         prop_assert!(certificate.holds(1e-12), "{certificate:?}");
+    }
+
+    #[test]
+    fn the_cost_alone_is_that_of_the_solution(
+        first in problems(16),
+        second in problems(16),
+    ) {
+        let mut workspace = Workspace::default();
+        for (costs, supply, demand) in [first, second] {
+            let alone = cost(&costs, &supply, &demand, &mut workspace).unwrap();
+            prop_assert_eq!(alone, solve(&costs, &supply, &demand).unwrap().cost);
+        }
     }
 
     #[test]

@@ -17,6 +17,9 @@ use super::params::EmbeddingParams;
 use super::statistics::EmbeddingStatistics;
 use super::transform::{self, Precision, Transform};
 
+/// The features of a document without a known word.
+const EMPTY: f32 = 0.0;
+
 /// A fitted Word Mover's Embedding.
 ///
 /// Feature `j` of a document `x` is `exp(-gamma * WMD(x, omega_j)) / sqrt(R)` for
@@ -129,21 +132,30 @@ impl WordMoversEmbedding {
         out: &mut [f32],
         progress: &mut dyn FnMut(&EmbeddingStatistics) -> ControlFlow<()>,
     ) -> Result<()> {
-        let scale = 1.0 / (self.n_features() as f64).sqrt();
-        let feature =
-            |j, distance| self.finish.feature(j, self.raw_feature(distance, scale)) as f32;
-        let transform = Transform {
-            space: &self.space,
-            random_documents: &self.random_documents,
-            precision: Precision::Single,
-        };
-        transform.map_distances(documents, out, 0.0, feature, progress)?;
+        let scale = self.scale();
+        let feature = |j, distance| self.feature(j, distance, scale);
+        self.features_transform()
+            .map_distances(documents, out, EMPTY, feature, progress)?;
         // A row of zeros stays one.
         self.finish.scale_components(out, self.n_features());
         Ok(())
     }
 
-    /// What a distance becomes before it is finished; `scale` is `1 / sqrt(R)`.
+    /// What features are made with.
+    fn features_transform(&self) -> Transform<'_> {
+        Transform {
+            space: &self.space,
+            random_documents: &self.random_documents,
+            precision: Precision::Single,
+        }
+    }
+
+    /// A distance to its feature, but for the components.
+    fn feature(&self, j: usize, distance: f64, scale: f64) -> f32 {
+        self.finish.feature(j, self.raw_feature(distance, scale)) as f32
+    }
+
+    /// What a distance becomes before it is finished.
     fn raw_feature(&self, distance: f64, scale: f64) -> f64 {
         match self.gamma {
             Some(gamma) => libm::exp(-gamma * distance) * scale,
@@ -151,14 +163,19 @@ impl WordMoversEmbedding {
         }
     }
 
+    /// `1 / sqrt(R)`.
+    fn scale(&self) -> f64 {
+        1.0 / (self.n_features() as f64).sqrt()
+    }
+
     /// Fits the finish on documents, none of them empty.
     pub(super) fn fit_finish(&self, documents: &[Document]) -> Result<FittedFinish> {
         let (finish, components) = (self.params.finish, self.params.components);
         let mut rows = self.distances(documents)?;
-        let n_features = self.n_features();
-        let scale = 1.0 / (n_features as f64).sqrt();
+        let scale = self.scale();
         rows.par_iter_mut()
             .for_each(|x| *x = self.raw_feature(*x, scale));
+        let n_features = self.n_features();
         Ok(FittedFinish::fit(finish, components, n_features, rows))
     }
 
@@ -172,10 +189,30 @@ impl WordMoversEmbedding {
         transform::distances(&self.space, &self.random_documents, documents)
     }
 
-    /// The distances from every document to some of the random documents, row by row, to
-    /// the precision of features, into a buffer of the caller's. For those who keep
-    /// distances: the features of every gamma follow from them. `progress` is that of
-    /// [`embed_into`](Self::embed_into).
+    /// The distances that [`embed`](Self::embed) makes features of, for
+    /// [`features_of`](Self::features_of): their ground costs are in single precision,
+    /// unlike those of [`distances`](Self::distances). Into a buffer of the caller's, with
+    /// `progress` as in [`embed_into`](Self::embed_into).
+    ///
+    /// # Errors
+    ///
+    /// As [`embed_into`](Self::embed_into).
+    ///
+    /// # Panics
+    ///
+    /// As [`embed_into`](Self::embed_into).
+    pub fn feature_distances_into(
+        &self,
+        documents: &[Document],
+        out: &mut [f64],
+        progress: &mut dyn FnMut(&EmbeddingStatistics) -> ControlFlow<()>,
+    ) -> Result<()> {
+        self.features_transform()
+            .map_distances(documents, out, f64::INFINITY, |_, d| d, progress)
+    }
+
+    /// [`feature_distances_into`](Self::feature_distances_into) for some of the random
+    /// documents, rounded to f32: for those who compute and keep distances in tiles.
     ///
     /// # Errors
     ///
@@ -193,12 +230,27 @@ impl WordMoversEmbedding {
         progress: &mut dyn FnMut(&EmbeddingStatistics) -> ControlFlow<()>,
     ) -> Result<()> {
         let transform = Transform {
-            space: &self.space,
             random_documents: &self.random_documents.range(random_documents),
-            precision: Precision::Single,
+            ..self.features_transform()
         };
         let round = |_, distance| distance as f32;
         transform.map_distances(documents, out, f32::INFINITY, round, progress)
+    }
+
+    /// The features that distances of
+    /// [`feature_distances_into`](Self::feature_distances_into) make, to the bit those of
+    /// [`embed`](Self::embed). Distances do not depend on gamma: kept, they serve models
+    /// that differ in gamma alone, and in what depends on it.
+    #[must_use]
+    pub fn features_of(&self, distances: &[f64]) -> Vec<f32> {
+        let (n_features, scale) = (self.n_features(), self.scale());
+        let or_empty = |(i, &distance): (usize, &f64)| match distance {
+            f64::INFINITY => EMPTY,
+            distance => self.feature(i % n_features, distance, scale),
+        };
+        let mut features: Vec<f32> = distances.par_iter().enumerate().map(or_empty).collect();
+        self.finish.scale_components(&mut features, n_features);
+        features
     }
 
     /// Number of features (`R` in the paper).

@@ -151,16 +151,11 @@ impl From<TransportProblem> for Error {
 /// [`Error::InvalidTransport`] says what is wrong with the problem.
 pub fn solve(costs: &[f64], supply: &[f64], demand: &[f64]) -> Result<Solution> {
     validate(costs, supply, demand)?;
-    let sources = positive(supply);
-    let sinks = positive(demand);
-    let cost_at = |&i: &usize| sinks.iter().map(move |&k| costs[i * demand.len() + k]);
-    let reduced: Vec<f64> = sources.iter().flat_map(cost_at).collect();
-    let reduced_supply: Vec<f64> = sources.iter().map(|&i| supply[i]).collect();
-    let reduced_demand: Vec<f64> = sinks.iter().map(|&k| demand[k]).collect();
-
+    let problem = Positive::part_of(costs, supply, demand);
     let mut workspace = Workspace::default();
-    let cost = workspace.solve(&reduced, &reduced_supply, &reduced_demand)?;
+    let cost = problem.solve(&mut workspace)?;
 
+    let Positive { sources, sinks, .. } = &problem;
     let mut flows: Vec<Flow> = workspace
         .flows()
         .map(|(source, sink, mass)| Flow {
@@ -174,8 +169,8 @@ pub fn solve(costs: &[f64], supply: &[f64], demand: &[f64]) -> Result<Solution> 
         costs,
         supply.len(),
         demand.len(),
-        &sinks,
-        &workspace.sink_duals(&reduced),
+        sinks,
+        &workspace.sink_duals(&problem.costs),
     );
     Ok(Solution {
         cost,
@@ -183,6 +178,65 @@ pub fn solve(costs: &[f64], supply: &[f64], demand: &[f64]) -> Result<Solution> 
         supply_duals,
         demand_duals,
     })
+}
+
+/// The optimal cost alone, as [`solve`] gives it; for many problems in a row, which then
+/// share a workspace.
+///
+/// ```
+/// use wordmover::transport::{Workspace, cost};
+///
+/// let mut workspace = Workspace::default();
+/// assert_eq!(cost(&[1.0, 3.0], &[1.0], &[0.5, 0.5], &mut workspace)?, 2.0);
+/// assert!(cost(&[1.0, 3.0], &[1.0], &[0.5, 0.6], &mut workspace).is_err());
+/// # Ok::<(), wordmover::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// As [`solve`].
+pub fn cost(
+    costs: &[f64],
+    supply: &[f64],
+    demand: &[f64],
+    workspace: &mut Workspace,
+) -> Result<f64> {
+    validate(costs, supply, demand)?;
+    let no_zeros = supply.iter().chain(demand).all(|&weight| weight > 0.0);
+    Ok(if no_zeros {
+        workspace.solve(costs, supply, demand)?
+    } else {
+        Positive::part_of(costs, supply, demand).solve(workspace)?
+    })
+}
+
+/// The part of a problem that has mass, which is all the solver takes.
+struct Positive {
+    /// Where it lies in the whole.
+    sources: Vec<usize>,
+    sinks: Vec<usize>,
+    costs: Vec<f64>,
+    supply: Vec<f64>,
+    demand: Vec<f64>,
+}
+
+impl Positive {
+    fn part_of(costs: &[f64], supply: &[f64], demand: &[f64]) -> Self {
+        let sources = positive(supply);
+        let sinks = positive(demand);
+        let cost_at = |&i: &usize| sinks.iter().map(move |&k| costs[i * demand.len() + k]);
+        Positive {
+            costs: sources.iter().flat_map(cost_at).collect(),
+            supply: sources.iter().map(|&i| supply[i]).collect(),
+            demand: sinks.iter().map(|&k| demand[k]).collect(),
+            sources,
+            sinks,
+        }
+    }
+
+    fn solve(&self, workspace: &mut Workspace) -> Result<f64, TransportProblem> {
+        workspace.solve(&self.costs, &self.supply, &self.demand)
+    }
 }
 
 /// Dual values for every row and column, from those of the sinks with a demand: the

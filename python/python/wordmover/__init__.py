@@ -1,0 +1,33 @@
+"""Word Mover's Embedding and exact Word Mover's Distance.
+
+>>> from wordmover import WordMoversEmbedding
+>>> texts = ["Obama speaks to the media in Illinois", "The band gave a concert in Japan"]
+>>> WordMoversEmbedding(n_features=64).fit_transform(texts).shape
+(2, 64)
+
+The numbers are those of the program `wordmover`, bit for bit, at any number of threads.
+"""
+
+from importlib.metadata import version as _version
+
+from wordmover._distance import WordMove, transport, transport_batch, wmd
+from wordmover._embedding import WordMoversEmbedding
+from wordmover._native import ModelError, WordVectors, get_num_threads, set_num_threads
+from wordmover._neighbors import KNeighborsWMD
+from wordmover._svm import LinearSVM
+
+__version__ = _version("wordmover")
+
+__all__ = [
+    "KNeighborsWMD",
+    "LinearSVM",
+    "ModelError",
+    "WordMove",
+    "WordMoversEmbedding",
+    "WordVectors",
+    "get_num_threads",
+    "set_num_threads",
+    "transport",
+    "transport_batch",
+    "wmd",
+]

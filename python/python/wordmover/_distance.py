@@ -1,0 +1,214 @@
+"""Exact distances and transport plans."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, overload
+
+import numpy as np
+
+from wordmover import _native
+from wordmover._parameters import Document, VectorsLike, open_vectors
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    Vector: TypeAlias = NDArray[np.float64]
+    Duals: TypeAlias = tuple[Vector, Vector]
+
+
+class WordMove(NamedTuple):
+    """Mass that moves from a word of the first document to a word of the second."""
+
+    source: str
+    target: str
+    mass: float
+    cost: float
+
+
+@overload
+def wmd(
+    a: Document | Mapping[str, float],
+    b: Document | Mapping[str, float],
+    *,
+    vectors: VectorsLike = ...,
+    normalization: str | None = ...,
+    stop_words: str | Iterable[str] | None = ...,
+    case: str = ...,
+    return_plan: Literal[False] = ...,
+) -> float: ...
+@overload
+def wmd(
+    a: Document | Mapping[str, float],
+    b: Document | Mapping[str, float],
+    *,
+    vectors: VectorsLike = ...,
+    normalization: str | None = ...,
+    stop_words: str | Iterable[str] | None = ...,
+    case: str = ...,
+    return_plan: Literal[True],
+) -> tuple[float, list[WordMove]]: ...
+def wmd(
+    a: Document | Mapping[str, float],
+    b: Document | Mapping[str, float],
+    *,
+    vectors: VectorsLike = "builtin",
+    normalization: str | None = "unit",
+    stop_words: str | Iterable[str] | None = "smart",
+    case: str = "lower",
+    return_plan: bool = False,
+) -> float | tuple[float, list[WordMove]]:
+    """The exact Word Mover's Distance between two documents.
+
+    A document is a text, a list of words, or a dict of words to weights that sum to one.
+    `normalization` is "unit" or None. With `return_plan` also returns the moves of an
+    optimal plan: their masses sum to one, and mass times cost to the distance.
+
+    A document without a known word has no distance: ValueError.
+    """
+    distance, moves = _native.word_movers_distance(
+        a,
+        b,
+        vectors=open_vectors(vectors),
+        normalization=normalization,
+        case=case,
+        stop_words=stop_words,
+        return_plan=return_plan,
+    )
+    if moves is None:
+        return distance
+    return distance, [WordMove(*move) for move in moves]
+
+
+@overload
+def transport(
+    C: ArrayLike,
+    a: ArrayLike,
+    b: ArrayLike,
+    *,
+    normalize: bool = ...,
+    return_plan: Literal[False] = ...,
+    return_duals: Literal[False] = ...,
+) -> float: ...
+@overload
+def transport(
+    C: ArrayLike,
+    a: ArrayLike,
+    b: ArrayLike,
+    *,
+    normalize: bool = ...,
+    return_plan: Literal[True],
+    return_duals: Literal[False] = ...,
+) -> tuple[float, Vector]: ...
+@overload
+def transport(
+    C: ArrayLike,
+    a: ArrayLike,
+    b: ArrayLike,
+    *,
+    normalize: bool = ...,
+    return_plan: Literal[False] = ...,
+    return_duals: Literal[True],
+) -> tuple[float, Duals]: ...
+@overload
+def transport(
+    C: ArrayLike,
+    a: ArrayLike,
+    b: ArrayLike,
+    *,
+    normalize: bool = ...,
+    return_plan: Literal[True],
+    return_duals: Literal[True],
+) -> tuple[float, Vector, Duals]: ...
+def transport(
+    C: ArrayLike,
+    a: ArrayLike,
+    b: ArrayLike,
+    *,
+    normalize: bool = False,
+    return_plan: bool = False,
+    return_duals: bool = False,
+) -> float | tuple[float, Vector] | tuple[float, Duals] | tuple[float, Vector, Duals]:
+    """The least cost of moving supplies `a` to demands `b` at costs `C[i, j]`, exactly.
+
+    Any finite costs will do. Weights may be zero; the two sides must have the same sum to
+    1e-9 of it. Nothing is rescaled unless `normalize` asks to divide each side by its sum,
+    as weights that were computed in single precision need.
+
+    Returns the cost, and on request the plan (a matrix whose rows sum to `a` and columns to
+    `b`) and dual values `(u, v)`, which prove it: `u[i] + v[j] <= C[i, j]` everywhere, and
+    `u @ a + v @ b` is the cost.
+    """
+    costs, supply, demand = _matrix(C), _weights(a, "a", normalize), _weights(b, "b", normalize)
+    if not (return_plan or return_duals):
+        return _native.transport_cost(costs, supply, demand)
+    cost, plan, duals = _native.transport_solution(costs, supply, demand)
+    if return_plan and return_duals:
+        return cost, plan, duals
+    return (cost, plan) if return_plan else (cost, duals)
+
+
+def transport_batch(
+    C: NDArray[Any] | Sequence[ArrayLike],
+    a: NDArray[Any] | Sequence[ArrayLike],
+    b: NDArray[Any] | Sequence[ArrayLike],
+    *,
+    normalize: bool = False,
+) -> Vector:
+    """The costs of many transport problems, on all threads: `transport(C[i], a[i], b[i])`.
+
+    Give arrays of three, two and two dimensions for problems of one shape (they are not
+    copied if they are float64 and contiguous), or lists of arrays for any shapes. Weights
+    of one dimension are those of every problem.
+    """
+    if isinstance(C, np.ndarray):
+        costs = np.ascontiguousarray(C, dtype=np.float64)
+        if costs.ndim != 3:
+            raise ValueError(f"costs of many problems have 3 dimensions, these have {costs.ndim}")
+        return _native.transport_stack(
+            costs,
+            _stacked_weights(a, "a", len(costs), normalize),
+            _stacked_weights(b, "b", len(costs), normalize),
+        )
+    matrices = [_matrix(costs) for costs in C]
+    return _native.transport_list(
+        matrices,
+        _listed_weights(a, "a", len(matrices), normalize),
+        _listed_weights(b, "b", len(matrices), normalize),
+    )
+
+
+def _matrix(values: ArrayLike) -> Vector:
+    costs = np.asarray(values, dtype=np.float64, order="C")
+    if costs.ndim != 2:
+        raise ValueError(f"costs have 2 dimensions, these have {costs.ndim}")
+    return costs
+
+
+def _weights(values: ArrayLike, name: str, normalize: bool) -> Vector:
+    weights = np.asarray(values, dtype=np.float64, order="C")
+    if weights.ndim != 1:
+        raise ValueError(f"{name} has {weights.ndim} dimensions: weights have 1")
+    return _normalized(weights, name) if normalize else weights
+
+
+def _stacked_weights(values: Any, name: str, n: int, normalize: bool) -> Vector:
+    weights = np.asarray(values, dtype=np.float64)
+    if weights.ndim == 1:
+        weights = np.broadcast_to(weights, (n, len(weights)))
+    if weights.ndim != 2:
+        raise ValueError(f"{name} has {weights.ndim} dimensions: weights have 1 or 2")
+    return np.ascontiguousarray(_normalized(weights, name) if normalize else weights)
+
+
+def _listed_weights(values: Any, name: str, n: int, normalize: bool) -> list[Vector]:
+    if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype != object:
+        return [_weights(values, name, normalize)] * n
+    return [_weights(weights, name, normalize) for weights in values]
+
+
+def _normalized(weights: Vector, name: str) -> Vector:
+    total = weights.sum(axis=-1, keepdims=True)
+    if not np.all((total > 0) & np.isfinite(total)):
+        raise ValueError(f"{name} has no positive finite sum to divide by")
+    return weights / total

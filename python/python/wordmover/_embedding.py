@@ -1,0 +1,280 @@
+"""Word Mover's Embedding as a scikit-learn transformer."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from wordmover import _distance_cache
+from wordmover._native import Bags, Model, WordCounts, WordVectors, count_words
+from wordmover._parameters import (
+    Document,
+    Progress,
+    VectorsLike,
+    open_vectors,
+    reporting,
+    seed_of,
+    whole_number,
+)
+
+if TYPE_CHECKING:
+    import pyarrow
+    from numpy.typing import NDArray
+
+
+class WordMoversEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Texts to vectors whose inner products approximate the Word Mover's Kernel.
+
+    Feature j of a document x is exp(-gamma * WMD(x, omega_j)) / sqrt(n_features) for
+    random documents omega_j; WMD is exact. Documents are texts, or lists of words that
+    were tokenised elsewhere, which are taken as they are.
+
+    Parameters
+    ----------
+    n_features : int, default 512
+        Number of random documents, R in the paper.
+    d_max : int, default 6
+        Greatest length of a random document.
+    gamma : "auto", float or None, default "auto"
+        Scale of the features. "auto" is one over the median distance; None gives the
+        distances themselves. Distances are kept (256 MiB of them a process, or
+        WORDMOVER_CACHE_BYTES): fitting again with another gamma computes none anew.
+    weights : "nbow" or "tfidf", default "nbow"
+        How a word's count becomes its weight.
+    vectors : "builtin", path or WordVectors, default "builtin"
+        The word vectors.
+    normalization : "unit", "center", "center-unit" or None, default "unit"
+        What is done to word vectors first.
+    random_words : "uniform", "uniform-centered", "gaussian" or "vocabulary"
+        Distribution of the random words; default "uniform", the paper's.
+    stop_words : "smart", None or iterable of str, default "smart"
+        Words of texts to drop.
+    case : "lower" or "keep", default "lower"
+        Whether the words of texts are lower-cased.
+    min_count : int, default 1
+        Words that occur less often in the corpus are dropped.
+    max_words : int, default 500
+        Distinct words of a document to keep, the most frequent.
+    on_empty : "zero", "nan" or "error", default "zero"
+        What becomes of a document without a known word.
+    random_state : int, default 0
+        Seed of the random documents; the same seed gives the same bits. None and NumPy's
+        generators are allowed too.
+    progress : bool or callable, default False
+        True shows a bar (needs tqdm); a function is called with the number of distances
+        done and their total.
+
+    Attributes
+    ----------
+    gamma_ : float or None
+        The gamma in use.
+    known_share_ : float
+        Share of the fitted documents' words that the vectors know. Below 0.8, use larger
+        vectors. Not known of models that were loaded.
+    vectors_ : WordVectors
+        The word vectors in use.
+    """
+
+    def __init__(
+        self,
+        *,
+        n_features: int = 512,
+        d_max: int = 6,
+        gamma: str | float | None = "auto",
+        weights: str = "nbow",
+        vectors: VectorsLike = "builtin",
+        normalization: str | None = "unit",
+        random_words: str = "uniform",
+        stop_words: str | Iterable[str] | None = "smart",
+        case: str = "lower",
+        min_count: int = 1,
+        max_words: int = 500,
+        on_empty: str = "zero",
+        random_state: Any = 0,
+        progress: Progress = False,
+    ) -> None:
+        self.n_features = n_features
+        self.d_max = d_max
+        self.gamma = gamma
+        self.weights = weights
+        self.vectors = vectors
+        self.normalization = normalization
+        self.random_words = random_words
+        self.stop_words = stop_words
+        self.case = case
+        self.min_count = min_count
+        self.max_words = max_words
+        self.on_empty = on_empty
+        self.random_state = random_state
+        self.progress = progress
+
+    def fit(self, X: Iterable[Document], y: object = None) -> WordMoversEmbedding:
+        """Draws the random documents and settles gamma; `y` is ignored."""
+        self._fit(X)
+        return self
+
+    def fit_transform(self, X: Iterable[Document], y: object = None) -> NDArray[np.float32]:
+        """Fits and embeds the same documents, whose words are counted once."""
+        return self._embed(self._fit(X))
+
+    def transform(self, X: Iterable[Document]) -> NDArray[np.float32]:
+        """Embeds documents: a row for each, of type float32."""
+        check_is_fitted(self)
+        return self._embed(self._model.count_words(X))
+
+    def encode(
+        self,
+        sentences: str | Iterable[Document],
+        *,
+        batch_size: int = 32,
+        normalize_embeddings: bool = False,
+        show_progress_bar: bool = False,
+    ) -> NDArray[np.float32]:
+        """Embeds as users of sentence-transformers expect: a single text gives a single row.
+
+        With `normalize_embeddings` rows have length 1; those of documents without a known
+        word stay zeros. `batch_size` is accepted for their sake: memory does not depend on
+        it, nor does any bit.
+        """
+        check_is_fitted(self)
+        whole_number("batch_size", batch_size, least=1)
+        is_single = isinstance(sentences, str)
+        bags = self._bags(self._model.count_words([sentences] if is_single else sentences))
+        total = len(bags) * self._model.n_features
+        with reporting(show_progress_bar, total, "encoding") as report:
+            embeddings = self._model.embed(bags, progress=report)
+        if normalize_embeddings:
+            lengths = np.linalg.norm(embeddings, axis=1, keepdims=True)
+            embeddings /= np.where(lengths > 0, lengths, 1)
+        self._mark_empty(embeddings, bags)
+        return embeddings[0] if is_single else embeddings
+
+    def embed_arrow(
+        self, batch: pyarrow.RecordBatch, *, column: str = "text", output: str = "embedding"
+    ) -> pyarrow.RecordBatch:
+        """Adds a column of embeddings (fixed-size lists of float32) to an Arrow batch.
+
+        The texts are read where they are. A missing text has a missing embedding.
+        """
+        check_is_fitted(self)
+        from wordmover._arrow import embed_batch
+
+        return embed_batch(self._model, batch, column=column, output=output)
+
+    def save(self, path: str | os.PathLike[str], *, bundle_vectors: bool = False) -> None:
+        """Writes the model file, which the program reads too.
+
+        A model of other than the built-in vectors holds their checksum, or with
+        `bundle_vectors` themselves.
+        """
+        check_is_fitted(self)
+        self._model.save(path, bundle_vectors=bundle_vectors)
+
+    @classmethod
+    def load(
+        cls, path: str | os.PathLike[str], *, vectors: VectorsLike | None = None
+    ) -> WordMoversEmbedding:
+        """Reads a model file of ours or of the program's.
+
+        `vectors` are needed if the model was fitted with other than the built-in ones and
+        does not bundle them.
+        """
+        given = None if vectors is None else open_vectors(vectors)
+        model = Model.open(path, vectors=given)
+        params = model.params
+        params["vectors"] = model.vectors if vectors is None else vectors
+        if vectors is None and model.vectors.checksum == open_vectors("builtin").checksum:
+            params["vectors"] = "builtin"
+        estimator = cls(**params)
+        estimator._model = model
+        return estimator
+
+    @property
+    def gamma_(self) -> float | None:
+        check_is_fitted(self)
+        return self._model.gamma
+
+    @property
+    def vectors_(self) -> WordVectors:
+        check_is_fitted(self)
+        return self._model.vectors
+
+    @property
+    def _n_features_out(self) -> int:
+        return self._model.n_features
+
+    def _fit(self, X: Iterable[Document]) -> WordCounts:
+        vectors = open_vectors(self.vectors)
+        if self.on_empty not in ("zero", "nan", "error"):
+            raise ValueError(f"on_empty is {self.on_empty!r}: it must be 'zero', 'nan' or 'error'")
+        stop_words = self.stop_words
+        if not (stop_words is None or isinstance(stop_words, str)):
+            stop_words = list(stop_words)
+        counts = count_words(X, vectors=vectors, case=self.case, stop_words=stop_words)
+        if len(counts) == 0:
+            raise ValueError("there is no document to fit on")
+        self._model = Model.fit(
+            counts,
+            vectors=vectors,
+            n_features=whole_number("n_features", self.n_features, least=1),
+            d_max=whole_number("d_max", self.d_max, least=1),
+            gamma=self.gamma,
+            weights=self.weights,
+            normalization=self.normalization,
+            random_words=self.random_words,
+            case=self.case,
+            stop_words=stop_words,
+            min_count=whole_number("min_count", self.min_count, least=1),
+            max_words=whole_number("max_words", self.max_words, least=1),
+            seed=seed_of(self.random_state),
+        )
+        n_known, n_unknown = counts.n_tokens
+        self.known_share_ = n_known / max(1, n_known + n_unknown)
+        return counts
+
+    def _bags(self, counts: WordCounts) -> Bags:
+        bags = self._model.bags(counts)
+        if self.on_empty == "error" and bags.empty.any():
+            first = int(np.flatnonzero(bags.empty)[0])
+            raise ValueError(
+                f"{int(bags.empty.sum())} of {len(bags)} documents have no word that the "
+                f"vectors know; the first is document {first}"
+            )
+        return bags
+
+    def _embed(self, counts: WordCounts) -> NDArray[np.float32]:
+        model, bags = self._model, self._bags(counts)
+        total = len(bags) * model.n_features
+        with reporting(self.progress, total, "embedding") as report:
+            if not _distance_cache.is_worthwhile(total):
+                embeddings = model.embed(bags, progress=report)
+            else:
+                key = model.distances_key(bags)
+                distances = _distance_cache.get(key)
+                if distances is None:
+                    distances = model.distances(bags, progress=report)
+                    _distance_cache.put(key, distances)
+                elif report:
+                    report(total)
+                embeddings = model.features(distances)
+        self._mark_empty(embeddings, bags)
+        return embeddings
+
+    def _mark_empty(self, embeddings: NDArray[np.float32], bags: Bags) -> None:
+        if self.on_empty == "nan":
+            embeddings[bags.empty] = np.nan
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_model")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        tags.transformer_tags.preserves_dtype = []
+        return tags

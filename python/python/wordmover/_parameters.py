@@ -1,0 +1,100 @@
+"""What several estimators do with their parameters."""
+
+from __future__ import annotations
+
+import functools
+import numbers
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from wordmover._native import WordVectors
+
+#: A text, or the words of one.
+Document: TypeAlias = str | Sequence[str]
+
+#: "builtin", a file, or vectors that are open already.
+VectorsLike: TypeAlias = str | os.PathLike[str] | WordVectors
+
+#: False; True for a bar of tqdm's; or a function of what is done and what there is to do.
+Progress: TypeAlias = bool | Callable[[int, int], object]
+
+
+def open_vectors(vectors: VectorsLike) -> WordVectors:
+    """The vectors a parameter names. Of files, the one opened last stays open: a grid
+    search fits many estimators on the same."""
+    if isinstance(vectors, WordVectors):
+        return vectors
+    if isinstance(vectors, str) and vectors == "builtin":
+        return _builtin()
+    if isinstance(vectors, (str, os.PathLike)):
+        path = os.path.abspath(vectors)
+        status = os.stat(path)
+        return _load(path, status.st_mtime_ns, status.st_size)
+    raise TypeError(
+        f"vectors is {type(vectors).__name__}: it must be 'builtin', a path or WordVectors"
+    )
+
+
+@functools.lru_cache(maxsize=1)
+def _builtin() -> WordVectors:
+    return WordVectors.builtin()
+
+
+@functools.lru_cache(maxsize=1)
+def _load(path: str, _modified: int, _size: int) -> WordVectors:
+    return WordVectors.load(path)
+
+
+def whole_number(name: str, value: Any, *, least: int) -> int:
+    """A count, as any kind of integer."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{name} is {value!r}: it must be a whole number")
+    if value < least:
+        raise ValueError(f"{name} is {value}: it must be at least {least}")
+    return int(value)
+
+
+def seed_of(random_state: Any) -> int:
+    """A whole number is the seed itself, as the program's --seed. None and NumPy's
+    generators give one, as everywhere in scikit-learn."""
+    if isinstance(random_state, numbers.Integral) and not isinstance(random_state, bool):
+        seed = whole_number("random_state", random_state, least=0)
+        if seed >= 2**64:
+            raise ValueError(f"random_state is {seed}: it must be less than 2**64")
+        return seed
+    if random_state is None:
+        return int(np.random.mtrand._rand.randint(2**31))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31))
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**63))
+    raise TypeError(
+        f"random_state is {random_state!r}: it must be a whole number, None, "
+        "a RandomState or a Generator"
+    )
+
+
+@contextmanager
+def reporting(
+    progress: Progress, total: int, label: str
+) -> Iterator[Callable[[int], object] | None]:
+    """What the native side is to call with the work done so far."""
+    if progress is False:
+        yield None
+    elif progress is True:
+        try:
+            from tqdm.auto import tqdm
+        except ImportError as error:
+            needed = "progress=True needs tqdm: pip install wordmover[progress]"
+            raise ImportError(needed) from error
+        with tqdm(total=total, desc=label, unit_scale=True) as bar:
+            yield lambda done: bar.update(done - bar.n)
+    elif callable(progress):
+        report = progress
+        yield lambda done: report(done, total)
+    else:
+        raise TypeError(f"progress is {progress!r}: it must be a bool or a function")

@@ -1,0 +1,66 @@
+//! The library's errors as Python's exceptions, in one place.
+
+use std::error::Error as _;
+use std::io::{self, ErrorKind};
+
+use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use wordmover::Error;
+use wordmover::transport::TransportProblem;
+
+pyo3::create_exception!(
+    wordmover,
+    ModelError,
+    PyValueError,
+    "A model file that cannot be used, or word vectors that are not the model's."
+);
+
+/// An exception with the library's words.
+pub fn to_python(error: Error) -> PyErr {
+    match &error {
+        Error::Read { path, source } | Error::Write { path, source } => {
+            let shown = path.display().to_string();
+            match number_of(source) {
+                // Python chooses the subclass by the number: FileNotFoundError and so on.
+                Some(number) => {
+                    let verb = error.to_string().replace(&format!(" {shown}"), "");
+                    let reason = source.to_string();
+                    let reason = reason.split(" (os error").next().unwrap_or_default();
+                    PyOSError::new_err((number, format!("{verb}: {reason}"), shown))
+                }
+                None => PyOSError::new_err(in_full(&error)),
+            }
+        }
+        Error::InvalidModel { .. } => ModelError::new_err(in_full(&error)),
+        Error::InvalidTransport(TransportProblem::NotSolved { .. }) => {
+            PyRuntimeError::new_err(in_full(&error))
+        }
+        Error::Interrupted => PyKeyboardInterrupt::new_err(()),
+        _ => PyValueError::new_err(in_full(&error)),
+    }
+}
+
+/// The system's number of an error: its own, or that of its kind, which is the same on
+/// every system for these.
+fn number_of(error: &io::Error) -> Option<i32> {
+    error.raw_os_error().or(match error.kind() {
+        ErrorKind::NotFound => Some(2),
+        ErrorKind::PermissionDenied => Some(13),
+        ErrorKind::AlreadyExists => Some(17),
+        ErrorKind::NotADirectory => Some(20),
+        ErrorKind::IsADirectory => Some(21),
+        _ => None,
+    })
+}
+
+/// The message with its causes.
+fn in_full(error: &Error) -> String {
+    let mut message = error.to_string();
+    let mut cause = error.source();
+    while let Some(source) = cause {
+        message.push_str(": ");
+        message.push_str(&source.to_string());
+        cause = source.source();
+    }
+    message
+}

@@ -1,0 +1,271 @@
+//! The fitted embedding.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use sha2::{Digest, Sha256};
+use wordmover::text::StopWords;
+use wordmover::{EmbeddingParams, Fitter, Gamma, ModelFile, WordMoversEmbedding};
+
+use crate::choices;
+use crate::errors::to_python;
+use crate::pool::{pool, run};
+use crate::texts;
+use crate::vectors::PyWordVectors;
+use crate::words::{Bags, WordCounts};
+
+/// A fitted Word Mover's Embedding.
+#[pyclass(frozen, module = "wordmover._native")]
+pub struct Model(pub Arc<WordMoversEmbedding>);
+
+/// A matrix with a row for each document.
+fn matrix<T: numpy::Element>(
+    py: Python<'_>,
+    values: Vec<T>,
+    n_columns: usize,
+) -> PyResult<Bound<'_, PyArray2<T>>> {
+    let n_rows = values.len() / n_columns;
+    PyArray1::from_vec(py, values).reshape([n_rows, n_columns])
+}
+
+#[pymethods]
+impl Model {
+    /// Fits a model on counted words.
+    #[staticmethod]
+    #[pyo3(signature = (counts, *, vectors, n_features, d_max, gamma, weights, normalization, random_words, case, stop_words, min_count, max_words, seed))]
+    #[expect(clippy::too_many_arguments, reason = "they are keywords")]
+    fn fit(
+        py: Python<'_>,
+        counts: &Bound<'_, WordCounts>,
+        vectors: &Bound<'_, PyWordVectors>,
+        n_features: usize,
+        d_max: usize,
+        gamma: &Bound<'_, PyAny>,
+        weights: &str,
+        normalization: Option<&str>,
+        random_words: &str,
+        case: &str,
+        stop_words: &Bound<'_, PyAny>,
+        min_count: u64,
+        max_words: usize,
+        seed: u64,
+    ) -> PyResult<Self> {
+        let mut params = EmbeddingParams::default()
+            .n_features(n_features)
+            .d_max(d_max)
+            .gamma(choices::gamma(gamma)?)
+            .weighting(choices::weighting(weights)?)
+            .normalization(choices::normalization(normalization)?)
+            .random_words(choices::random_words(random_words)?)
+            .tokenizer(choices::tokenizer(case, stop_words)?)
+            .seed(seed);
+        params.bag.min_count = min_count;
+        params.bag.max_words = max_words;
+        let params = params.check().map_err(to_python)?;
+        let (counts, vectors) = (counts.get().0.clone(), vectors.get().0.clone());
+        let model = run(py, None, move |_| {
+            let mut fitter = Fitter::new(params, vectors);
+            for counts in counts.iter() {
+                fitter.observe(counts);
+            }
+            fitter.finish()
+        })?;
+        Ok(Model(Arc::new(model)))
+    }
+
+    /// Reads a model file and joins it with its word vectors.
+    #[staticmethod]
+    #[pyo3(signature = (path: "str | os.PathLike[str]", *, vectors=None))]
+    fn open(
+        py: Python<'_>,
+        path: PathBuf,
+        vectors: Option<&Bound<'_, PyWordVectors>>,
+    ) -> PyResult<Self> {
+        let vectors = vectors.map(|vectors| vectors.get().0.clone());
+        let model = run(py, None, move |_| {
+            ModelFile::open(&path)?.with_vectors(vectors)
+        })?;
+        Ok(Model(Arc::new(model)))
+    }
+
+    /// Writes the model file.
+    #[pyo3(signature = (path: "str | os.PathLike[str]", *, bundle_vectors))]
+    fn save(&self, py: Python<'_>, path: PathBuf, bundle_vectors: bool) -> PyResult<()> {
+        let model = self.0.clone();
+        run(py, None, move |_| model.save(&path, bundle_vectors))
+    }
+
+    /// A pickle holds the model file and the vectors, which pickle shares with others.
+    #[pyo3(signature = () -> "tuple[object, ...]")]
+    #[expect(clippy::type_complexity, reason = "what pickle asks for")]
+    fn __reduce__<'py>(
+        slf: &Bound<'py, Self>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>, PyWordVectors))> {
+        let (py, model) = (slf.py(), &slf.get().0);
+        let vectors = PyWordVectors(model.space().vectors().clone());
+        let bytes = model.to_bytes(false).map_err(to_python)?;
+        let read = slf.get_type().getattr("_from_bytes")?;
+        Ok((read, (PyBytes::new(py, &bytes), vectors)))
+    }
+
+    /// What pickles are read with.
+    #[staticmethod]
+    #[pyo3(signature = (content, vectors))]
+    fn _from_bytes(content: &[u8], vectors: &Bound<'_, PyWordVectors>) -> PyResult<Self> {
+        let file = ModelFile::from_bytes(content, "pickle").map_err(to_python)?;
+        let model = file.with_vectors(Some(vectors.get().0.clone()));
+        Ok(Model(Arc::new(model.map_err(to_python)?)))
+    }
+
+    /// Counts the known words of documents as the model was fitted to.
+    fn count_words(&self, documents: &Bound<'_, PyAny>) -> PyResult<WordCounts> {
+        let (tokenizer, vectors) = (&self.0.params().tokenizer, self.0.space().vectors());
+        Ok(WordCounts(Arc::new(texts::count(
+            documents, tokenizer, vectors,
+        )?)))
+    }
+
+    /// Weighs counted words as the model was fitted to.
+    fn bags(&self, py: Python<'_>, counts: &Bound<'_, WordCounts>) -> PyResult<Bags> {
+        Bags::new(py, counts, self.0.corpus(), &self.0.params().bag)
+    }
+
+    /// Embeddings, a row for each bag.
+    #[pyo3(signature = (bags, *, progress=None) -> "numpy.typing.NDArray[numpy.float32]")]
+    fn embed<'py>(
+        &self,
+        py: Python<'py>,
+        bags: &Bound<'py, Bags>,
+        progress: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyArray2<f32>>> {
+        let (model, bags) = (self.0.clone(), bags.get().0.clone());
+        let n_features = model.n_features();
+        let values = run(py, progress, move |monitor| {
+            let mut out = vec![0.0; bags.len() * n_features];
+            model.embed_into(&bags, &mut out, &mut |done| monitor.advance(done.distances))?;
+            Ok(out)
+        })?;
+        matrix(py, values, n_features)
+    }
+
+    /// Distances to the random documents, a row for each bag; infinite for empty bags.
+    #[pyo3(signature = (bags, *, progress=None) -> "numpy.typing.NDArray[numpy.float64]")]
+    fn distances<'py>(
+        &self,
+        py: Python<'py>,
+        bags: &Bound<'py, Bags>,
+        progress: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let (model, bags) = (self.0.clone(), bags.get().0.clone());
+        let n_features = model.n_features();
+        let values = run(py, progress, move |monitor| {
+            let mut out = vec![0.0; bags.len() * n_features];
+            model.feature_distances_into(&bags, &mut out, &mut |done| {
+                monitor.advance(done.distances)
+            })?;
+            Ok(out)
+        })?;
+        matrix(py, values, n_features)
+    }
+
+    /// The embeddings that distances of this model make.
+    #[pyo3(signature = (distances: "numpy.typing.NDArray[numpy.float64]") -> "numpy.typing.NDArray[numpy.float32]")]
+    fn features<'py>(
+        &self,
+        py: Python<'py>,
+        distances: PyReadonlyArray2<'py, f64>,
+    ) -> PyResult<Bound<'py, PyArray2<f32>>> {
+        let n_features = self.n_features();
+        if distances.shape()[1] != n_features {
+            return Err(PyValueError::new_err("distances of another model"));
+        }
+        let values = distances.as_slice()?;
+        let (pool, model) = (pool(py)?, &self.0);
+        let features = py.detach(|| pool.install(|| model.features_of(values)));
+        matrix(py, features, n_features)
+    }
+
+    /// Names the distances from these bags to this model's random documents: equal names
+    /// are equal distances. Gamma has no part in it.
+    fn distances_key(&self, py: Python<'_>, bags: &Bound<'_, Bags>) -> String {
+        let (model, bags) = (&self.0, &bags.get().0);
+        py.detach(|| {
+            let (space, random) = (model.space(), model.random_documents());
+            let mut hash = Sha256::new();
+            let mut add = |bytes: &[u8]| {
+                hash.update((bytes.len() as u64).to_le_bytes());
+                hash.update(bytes);
+            };
+            add(space.vectors().checksum().as_bytes());
+            add(&[u8::from(space.normalization().scales_to_unit())]);
+            add(&bytes_of(
+                space.center().unwrap_or_default(),
+                f64::to_le_bytes,
+            ));
+            for document in 0..random.len() {
+                add(&bytes_of(random.words(document), f32::to_le_bytes));
+            }
+            for bag in bags.iter() {
+                add(&bytes_of(bag.words(), u32::to_le_bytes));
+                add(&bytes_of(bag.weights(), f64::to_le_bytes));
+            }
+            let digest = hash.finalize();
+            digest.iter().map(|byte| format!("{byte:02x}")).collect()
+        })
+    }
+
+    /// Number of features.
+    #[getter]
+    fn n_features(&self) -> usize {
+        self.0.n_features()
+    }
+
+    /// The settled gamma; None if the features are distances.
+    #[getter]
+    fn gamma(&self) -> Option<f64> {
+        self.0.gamma()
+    }
+
+    /// The word vectors it was fitted with.
+    #[getter]
+    fn vectors(&self) -> PyWordVectors {
+        PyWordVectors(self.0.space().vectors().clone())
+    }
+
+    /// The parameters it was fitted with, as the estimator names them.
+    #[getter]
+    fn params<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let params = self.0.params();
+        let dict = PyDict::new(py);
+        dict.set_item("n_features", params.n_features)?;
+        dict.set_item("d_max", params.d_max)?;
+        match params.gamma {
+            Gamma::Value(gamma) => dict.set_item("gamma", gamma)?,
+            Gamma::Auto => dict.set_item("gamma", "auto")?,
+            _ => dict.set_item("gamma", py.None())?,
+        }
+        dict.set_item("weights", choices::name_of_weighting(params.bag.weighting))?;
+        let normalization = choices::name_of_normalization(params.normalization);
+        dict.set_item("normalization", normalization)?;
+        let random_words = choices::name_of_random_words(params.random_words);
+        dict.set_item("random_words", random_words)?;
+        dict.set_item("case", choices::name_of_case(params.tokenizer.case))?;
+        match &params.tokenizer.stop_words {
+            StopWords::Smart => dict.set_item("stop_words", "smart")?,
+            StopWords::Custom(words) => dict.set_item("stop_words", Vec::from_iter(words))?,
+            _ => dict.set_item("stop_words", py.None())?,
+        }
+        dict.set_item("min_count", params.bag.min_count)?;
+        dict.set_item("max_words", params.bag.max_words)?;
+        dict.set_item("random_state", params.seed)?;
+        Ok(dict)
+    }
+}
+
+fn bytes_of<T: Copy, const N: usize>(values: &[T], to_bytes: impl Fn(T) -> [u8; N]) -> Vec<u8> {
+    values.iter().flat_map(|&value| to_bytes(value)).collect()
+}

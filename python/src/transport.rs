@@ -1,0 +1,209 @@
+//! Transport problems that Python gives.
+
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{PyReadonlyArray3, PyUntypedArrayMethods};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use rayon::prelude::*;
+use wordmover::transport::{self, Solution, Workspace};
+
+use crate::errors::to_python;
+use crate::pool::{pool, run};
+
+/// Problems with more costs than this take so long that an interrupt must not wait for
+/// them; below, handing them to another thread would take longer than solving them.
+pub const LONG: usize = 1 << 18;
+
+/// Costs of the problems solved between two looks for an interrupt.
+const COSTS_AT_ONCE: usize = 1 << 21;
+
+type Matrix<'py> = PyReadonlyArray2<'py, f64>;
+type Weights<'py> = PyReadonlyArray1<'py, f64>;
+type PyVector<'py> = Bound<'py, PyArray1<f64>>;
+
+/// The optimal cost of one problem.
+#[pyfunction]
+#[pyo3(signature = (costs: "numpy.typing.NDArray[numpy.float64]", supply: "numpy.typing.NDArray[numpy.float64]", demand: "numpy.typing.NDArray[numpy.float64]", /))]
+pub fn transport_cost(
+    py: Python<'_>,
+    costs: Matrix<'_>,
+    supply: Weights<'_>,
+    demand: Weights<'_>,
+) -> PyResult<f64> {
+    check_shape(costs.shape(), supply.len(), demand.len())?;
+    let (costs, supply, demand) = (costs.as_slice()?, supply.as_slice()?, demand.as_slice()?);
+    if costs.len() > LONG {
+        return Ok(solve_long(py, costs, supply, demand)?.cost);
+    }
+    py.detach(|| transport::cost(costs, supply, demand, &mut Workspace::default()))
+        .map_err(to_python)
+}
+
+/// The optimal cost of one problem, its plan as a matrix, and its dual values.
+#[pyfunction]
+#[pyo3(signature = (costs: "numpy.typing.NDArray[numpy.float64]", supply: "numpy.typing.NDArray[numpy.float64]", demand: "numpy.typing.NDArray[numpy.float64]", /) -> "tuple[float, numpy.typing.NDArray[numpy.float64], tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]]")]
+#[expect(clippy::type_complexity, reason = "cost, plan, duals")]
+pub fn transport_solution<'py>(
+    py: Python<'py>,
+    costs: Matrix<'py>,
+    supply: Weights<'py>,
+    demand: Weights<'py>,
+) -> PyResult<(
+    f64,
+    Bound<'py, PyArray2<f64>>,
+    (PyVector<'py>, PyVector<'py>),
+)> {
+    check_shape(costs.shape(), supply.len(), demand.len())?;
+    let (costs, supply, demand) = (costs.as_slice()?, supply.as_slice()?, demand.as_slice()?);
+    let solution = if costs.len() > LONG {
+        solve_long(py, costs, supply, demand)?
+    } else {
+        py.detach(|| transport::solve(costs, supply, demand))
+            .map_err(to_python)?
+    };
+    let n_sinks = demand.len();
+    let mut plan = vec![0.0; costs.len()];
+    for flow in &solution.flows {
+        plan[flow.from as usize * n_sinks + flow.to as usize] = flow.mass;
+    }
+    let plan = PyArray1::from_vec(py, plan).reshape([supply.len(), n_sinks])?;
+    let duals = (
+        PyArray1::from_vec(py, solution.supply_duals),
+        PyArray1::from_vec(py, solution.demand_duals),
+    );
+    Ok((solution.cost, plan, duals))
+}
+
+/// The optimal costs of problems of one shape: `costs[i]`, `supplies[i]`, `demands[i]`.
+#[pyfunction]
+#[pyo3(signature = (costs: "numpy.typing.NDArray[numpy.float64]", supplies: "numpy.typing.NDArray[numpy.float64]", demands: "numpy.typing.NDArray[numpy.float64]", /) -> "numpy.typing.NDArray[numpy.float64]")]
+pub fn transport_stack<'py>(
+    py: Python<'py>,
+    costs: PyReadonlyArray3<'py, f64>,
+    supplies: Matrix<'py>,
+    demands: Matrix<'py>,
+) -> PyResult<PyVector<'py>> {
+    let [n_problems, n_sources, n_sinks] = *costs.shape() else {
+        unreachable!("three dimensions")
+    };
+    if supplies.shape() != [n_problems, n_sources] || demands.shape() != [n_problems, n_sinks] {
+        return Err(PyValueError::new_err(format!(
+            "costs of shape {:?} do not fit supplies of shape {:?} and demands of shape {:?}",
+            costs.shape(),
+            supplies.shape(),
+            demands.shape()
+        )));
+    }
+    let (costs, supplies, demands) = (costs.as_slice()?, supplies.as_slice()?, demands.as_slice()?);
+    let problems: Vec<Problem<'_>> = (0..n_problems)
+        .map(|i| Problem {
+            costs: &costs[i * n_sources * n_sinks..][..n_sources * n_sinks],
+            supply: &supplies[i * n_sources..][..n_sources],
+            demand: &demands[i * n_sinks..][..n_sinks],
+        })
+        .collect();
+    solve_all(py, &problems)
+}
+
+/// The optimal costs of problems of any shapes.
+#[pyfunction]
+#[pyo3(signature = (costs: "list[numpy.typing.NDArray[numpy.float64]]", supplies: "list[numpy.typing.NDArray[numpy.float64]]", demands: "list[numpy.typing.NDArray[numpy.float64]]", /) -> "numpy.typing.NDArray[numpy.float64]")]
+pub fn transport_list<'py>(
+    py: Python<'py>,
+    costs: Vec<Matrix<'py>>,
+    supplies: Vec<Weights<'py>>,
+    demands: Vec<Weights<'py>>,
+) -> PyResult<PyVector<'py>> {
+    if [supplies.len(), demands.len()] != [costs.len(); 2] {
+        return Err(PyValueError::new_err(format!(
+            "{} cost matrices, {} supplies and {} demands: they must be as many",
+            costs.len(),
+            supplies.len(),
+            demands.len()
+        )));
+    }
+    let each = costs.iter().zip(&supplies).zip(&demands).enumerate();
+    let problems: Vec<Problem<'_>> = each
+        .map(|(i, ((costs, supply), demand))| {
+            check_shape(costs.shape(), supply.len(), demand.len())
+                .map_err(|error| of_problem(py, i, &error))?;
+            Ok(Problem {
+                costs: costs.as_slice()?,
+                supply: supply.as_slice()?,
+                demand: demand.as_slice()?,
+            })
+        })
+        .collect::<PyResult<_>>()?;
+    solve_all(py, &problems)
+}
+
+struct Problem<'a> {
+    costs: &'a [f64],
+    supply: &'a [f64],
+    demand: &'a [f64],
+}
+
+fn solve_all<'py>(py: Python<'py>, problems: &[Problem<'_>]) -> PyResult<PyVector<'py>> {
+    let pool = pool(py)?;
+    let mut out = vec![0.0; problems.len()];
+    let mut start = 0;
+    while start < problems.len() {
+        let mut end = start;
+        let mut n_costs = 0;
+        while end < problems.len() && (end == start || n_costs < COSTS_AT_ONCE) {
+            n_costs += problems[end].costs.len();
+            end += 1;
+        }
+        let (problems, out) = (&problems[start..end], &mut out[start..end]);
+        let solved = py.detach(|| {
+            let solve = |workspace: &mut Workspace, (i, (out, problem)): (usize, (_, &Problem))| {
+                let Problem {
+                    costs,
+                    supply,
+                    demand,
+                } = problem;
+                let out: &mut f64 = out;
+                *out = transport::cost(costs, supply, demand, workspace).map_err(|e| (i, e))?;
+                Ok(())
+            };
+            pool.install(|| {
+                let each = out.par_iter_mut().zip(problems).enumerate();
+                each.try_for_each_init(Workspace::default, solve)
+            })
+        });
+        if let Err((i, error)) = solved {
+            return Err(of_problem(py, start + i, &to_python(error)));
+        }
+        start = end;
+        py.check_signals()?;
+    }
+    Ok(PyArray1::from_vec(py, out))
+}
+
+/// Of its own data, so that the caller can leave.
+fn solve_long(py: Python<'_>, costs: &[f64], supply: &[f64], demand: &[f64]) -> PyResult<Solution> {
+    let mut copied = Vec::with_capacity(costs.len());
+    for part in costs.chunks(COSTS_AT_ONCE) {
+        // Gigabytes take more than a moment.
+        py.detach(|| copied.extend_from_slice(part));
+        py.check_signals()?;
+    }
+    let (costs, supply, demand) = (copied, supply.to_vec(), demand.to_vec());
+    run(py, None, move |_| {
+        transport::solve(&costs, &supply, &demand)
+    })
+}
+
+fn check_shape(costs: &[usize], n_sources: usize, n_sinks: usize) -> PyResult<()> {
+    if costs == [n_sources, n_sinks] {
+        return Ok(());
+    }
+    Err(PyValueError::new_err(format!(
+        "costs of shape {} x {} do not fit {n_sources} supplies and {n_sinks} demands",
+        costs[0], costs[1]
+    )))
+}
+
+fn of_problem(py: Python<'_>, index: usize, error: &PyErr) -> PyErr {
+    PyValueError::new_err(format!("problem {index}: {}", error.value(py)))
+}

@@ -1,0 +1,295 @@
+"""The embedding: its input, its memory of distances, its files and its refusals."""
+
+import json
+import pickle
+import struct
+import threading
+import time
+
+import numpy as np
+import pandas
+import polars
+import pytest
+
+from conftest import ODD
+from wordmover import ModelError, WordMoversEmbedding, WordVectors, set_num_threads
+from wordmover import _distance_cache, _native
+
+
+def test_rows_are_float32_in_order_and_empty_documents_are_zeros(headlines):
+    texts = [*headlines, *ODD]
+    embedding = WordMoversEmbedding(n_features=50).fit(texts)
+    rows = embedding.transform(texts)
+    assert rows.shape == (47, 50) and rows.dtype == np.float32 and rows.flags.c_contiguous
+    assert [i for i, row in enumerate(rows) if not row.any()] == [40, 41, 42, 45]
+    for i in (0, 17, 43):
+        assert embedding.transform([texts[i]])[0].tobytes() == rows[i].tobytes()
+    assert 0.9 < embedding.known_share_ < 1
+
+
+@pytest.mark.parametrize("container", [
+    tuple, np.array, lambda x: np.array(x, dtype=object), pandas.Series, polars.Series, iter,
+    lambda x: pandas.Series(x, index=range(5, 45)),
+])
+def test_any_column_of_texts_will_do(headlines, container):
+    expected = WordMoversEmbedding(n_features=20).fit_transform(headlines)
+    given = WordMoversEmbedding(n_features=20).fit_transform(container(headlines))
+    assert given.tobytes() == expected.tobytes()
+
+
+def test_words_tokenised_elsewhere(headlines, toy):
+    texts = ["cat sea dog", "ship sea", "Honey"]
+    words = [text.split() for text in texts]
+    embedding = WordMoversEmbedding(vectors=toy, n_features=20, case="keep", stop_words=None)
+    expected = embedding.fit_transform(texts)
+    assert embedding.fit_transform(words).tobytes() == expected.tobytes()
+    mixed = [tuple(words[0]), texts[1], words[2]]
+    assert embedding.transform(mixed).tobytes() == expected.tobytes()
+
+
+def test_another_gamma_computes_no_distance_anew(headlines, monkeypatch):
+    n_computed = []
+
+    class Counting:
+        """The model, counting the distances it computes."""
+
+        def __init__(self, model):
+            self._model = model
+
+        def __getattr__(self, name):
+            return getattr(self._model, name)
+
+        def distances(self, bags, **options):
+            n_computed.append(len(bags))
+            return self._model.distances(bags, **options)
+
+    class Fitting:
+        @staticmethod
+        def fit(*arguments, **options):
+            return Counting(_native.Model.fit(*arguments, **options))
+
+    monkeypatch.setattr("wordmover._embedding.Model", Fitting)
+    embedding = WordMoversEmbedding(n_features=40, gamma=0.5)
+    first = embedding.fit_transform(headlines)
+    for gamma in (2.0, "auto", None):
+        again = embedding.set_params(gamma=gamma).fit_transform(headlines)
+        # The same bits as without kept distances.
+        assert again.tobytes() == embedding.encode(headlines).tobytes()
+        assert not np.array_equal(again, first)
+    assert n_computed == [40]
+    # Other documents, weights or random documents are other distances.
+    embedding.transform(headlines[1:])
+    embedding.set_params(random_state=1).fit_transform(headlines)
+    embedding.set_params(weights="tfidf").fit_transform(headlines)
+    assert n_computed == [40, 39, 40, 40]
+
+
+def test_distances_kept_are_bounded(headlines, monkeypatch):
+    monkeypatch.setattr(_distance_cache, "LIMIT", 3 * 40 * 10 * 8)
+    for seed in range(5):
+        WordMoversEmbedding(n_features=10, random_state=seed).fit_transform(headlines)
+    assert sum(kept.nbytes for kept in _distance_cache._kept.values()) == _distance_cache.LIMIT
+    large = WordMoversEmbedding(n_features=40).fit(headlines)
+    _distance_cache.clear()
+    assert large.transform(headlines).shape == (40, 40)
+    assert not _distance_cache._kept
+
+
+def test_any_number_of_threads_gives_the_same_bits(headlines):
+    embedding = WordMoversEmbedding(n_features=64).fit(headlines)
+    expected = embedding.encode(headlines).tobytes()
+    try:
+        for n_threads in (1, 2, 3, 8):
+            set_num_threads(n_threads)
+            assert embedding.encode(headlines).tobytes() == expected
+    finally:
+        set_num_threads(None)
+
+
+def test_the_interpreter_goes_on_meanwhile(headlines):
+    embedding = WordMoversEmbedding(n_features=512).fit(headlines)
+    texts = [" ".join(headlines)] * 1000
+    worker = threading.Thread(target=embedding.encode, args=(texts,))
+    worker.start()
+    n_turns = 0
+    while worker.is_alive():
+        time.sleep(0.001)
+        n_turns += 1
+    worker.join()
+    assert n_turns > 20
+
+
+def test_progress_is_told(headlines, capsys):
+    heard = []
+    embedding = WordMoversEmbedding(n_features=30, progress=lambda *done: heard.append(done))
+    embedding.fit_transform(headlines)
+    assert heard[-1] == (1200, 1200)
+    embedding.set_params(progress=True).fit_transform(headlines)
+    assert "embedding: 100%" in capsys.readouterr().err
+    with pytest.raises(TypeError, match="progress is 3"):
+        embedding.set_params(progress=3).fit_transform(headlines)
+
+    def fail(*_):
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        embedding.set_params(progress=fail, random_state=9).fit_transform(headlines)
+
+
+def test_random_states(headlines):
+    def first(random_state):
+        embedding = WordMoversEmbedding(n_features=4, random_state=random_state)
+        return embedding.fit_transform(headlines[:2]).tobytes()
+
+    assert first(5) == first(np.int32(5)) != first(6)
+    assert first(np.random.RandomState(0)) == first(np.random.RandomState(0))
+    assert first(np.random.default_rng(0)) == first(np.random.default_rng(0))
+    assert first(2**64 - 1)
+    np.random.seed(0)
+    drawn = first(None)
+    assert drawn != first(None)
+    np.random.seed(0)
+    assert drawn == first(None)
+
+
+def test_what_to_do_with_empty_documents(headlines):
+    texts = [*headlines, "zzyx", ""]
+    nan = WordMoversEmbedding(n_features=8, on_empty="nan").fit_transform(texts)
+    assert np.isnan(nan[-2:]).all() and not np.isnan(nan[:-2]).any()
+    strict = WordMoversEmbedding(n_features=8, on_empty="error")
+    with pytest.raises(ValueError, match="2 of 42 documents .*the first is document 40"):
+        strict.fit_transform(texts)
+    with pytest.raises(ValueError, match="on_empty is 'skip'"):
+        WordMoversEmbedding(on_empty="skip").fit(texts)
+
+
+def test_models_round_trip(headlines, tmp_path, toy):
+    stop_words = ["band", "cat"]
+    given = WordMoversEmbedding(
+        n_features=33, d_max=3, gamma=0.2, weights="tfidf", normalization="center",
+        random_words="gaussian", stop_words=stop_words, case="keep", min_count=1, max_words=9,
+        random_state=11,
+    ).fit(headlines)
+    given.save(tmp_path / "m.wme")
+    loaded = WordMoversEmbedding.load(tmp_path / "m.wme")
+    assert loaded.get_params() == given.get_params()
+    assert loaded.gamma_ == given.gamma_ == 0.2
+    for again in (loaded, pickle.loads(pickle.dumps(given))):
+        assert again.transform(headlines).tobytes() == given.transform(headlines).tobytes()
+    own = WordMoversEmbedding(vectors=toy, n_features=5).fit(["cat dog", "sea"])
+    again = pickle.loads(pickle.dumps(own))
+    assert again.transform(["goat"]).tobytes() == own.transform(["goat"]).tobytes()
+    assert again.vectors_.checksum == toy.checksum
+
+
+def test_a_model_from_a_newer_version_is_refused_by_name(headlines, tmp_path):
+    path = tmp_path / "m.wme"
+    WordMoversEmbedding(n_features=5).fit(headlines).save(path)
+    content = path.read_bytes()
+    (length,) = struct.unpack("<Q", content[:8])
+    header = json.loads(content[8 : 8 + length])
+    header["__metadata__"]["version"] = "99"
+    header = json.dumps(header).encode()
+    path.write_bytes(struct.pack("<Q", len(header)) + header + content[8 + length :])
+    with pytest.raises(ModelError, match="model format 99 is newer than 1, the newest"):
+        WordMoversEmbedding.load(path)
+    path.write_bytes(content[: len(content) // 2])
+    with pytest.raises(ModelError, match="damaged"):
+        WordMoversEmbedding.load(path)
+    with pytest.raises(FileNotFoundError):
+        WordMoversEmbedding.load(tmp_path / "none.wme")
+    with pytest.raises(FileNotFoundError):
+        WordMoversEmbedding(n_features=5).fit(headlines).save(tmp_path / "no" / "m.wme")
+    WordVectors.builtin().save(tmp_path / "v.safetensors")
+    with pytest.raises(ModelError, match="not a wordmover model"):
+        WordMoversEmbedding.load(tmp_path / "v.safetensors")
+
+
+@pytest.mark.parametrize(("parameters", "error", "words"), [
+    ({"n_features": 0}, ValueError, "n_features is 0: it must be at least 1"),
+    ({"n_features": -3}, ValueError, "n_features is -3: it must be at least 1"),
+    ({"n_features": 2.5}, TypeError, "n_features is 2.5: it must be a whole number"),
+    ({"n_features": True}, TypeError, "n_features is True"),
+    ({"n_features": 2**21}, ValueError, "n_features is 2097152: it must be between"),
+    ({"d_max": 0}, ValueError, "d_max is 0"),
+    ({"gamma": 0}, ValueError, "gamma is 0: it must be a positive finite number"),
+    ({"gamma": float("nan")}, ValueError, "gamma is NaN"),
+    ({"gamma": "scale"}, ValueError, "gamma is 'scale': it must be \"auto\", a positive number"),
+    ({"gamma": True}, ValueError, "gamma is True"),
+    ({"weights": "bm25"}, ValueError, 'weights is "bm25": it must be "nbow" or "tfidf"'),
+    ({"normalization": "l1"}, ValueError, 'normalization is "l1": it must be "unit", "center"'),
+    ({"random_words": "zipf"}, ValueError, 'random_words is "zipf"'),
+    ({"case": "upper"}, ValueError, 'case is "upper": it must be "lower" or "keep"'),
+    ({"stop_words": "english"}, ValueError, 'stop_words is "english"'),
+    ({"stop_words": [3]}, TypeError, "stop_words is list: it must be .* a list of str"),
+    ({"min_count": 0}, ValueError, "min_count is 0"),
+    ({"max_words": 0}, ValueError, "max_words is 0"),
+    ({"random_state": -1}, ValueError, "random_state is -1"),
+    ({"random_state": 2**64}, ValueError, "less than 2"),
+    ({"random_state": "x"}, TypeError, "random_state is 'x'"),
+    ({"vectors": None}, TypeError, "vectors is NoneType"),
+    ({"vectors": "no-such-file"}, FileNotFoundError, "no-such-file"),
+])
+def test_bad_parameters_are_named_when_fitting(headlines, parameters, error, words):
+    embedding = WordMoversEmbedding(**parameters)
+    with pytest.raises(error, match=words):
+        embedding.fit(headlines)
+
+
+BAD_DOCUMENTS = [
+    (None, TypeError, "found None"),
+    ("one text", TypeError, "found str: put a single document in a list"),
+    (b"bytes", TypeError, "found bytes: put a single"),
+    (7, TypeError, "found int"),
+    ({"a": "goat"}, TypeError, "found dict"),
+    ([None], TypeError, "document 0 is None, neither a str nor a list of words"),
+    (["goat", float("nan")], TypeError, "document 1 is NaN"),
+    (pandas.Series(["goat", None, "sea"]), TypeError, "document 1 is N"),
+    ([b"goat"], TypeError, "document 0 is bytes, .*: decode it first"),
+    ([["goat", ["sea"]]], TypeError, "word 1 of document 0 is list, not a str"),
+    ([["goat", None]], TypeError, "word 1 of document 0 is None"),
+    (np.zeros(3), TypeError, "document 0 is .*float"),
+    (np.array([["goat"], ["sea"]]), ValueError, "numpy.ndarray of 2 dimensions"),
+    (pandas.DataFrame({"text": ["goat"]}), ValueError, "DataFrame of 2 dimensions"),
+    (polars.DataFrame({"text": ["goat"]}), ValueError, "DataFrame of 2 dimensions"),
+    (["half a character \ud800"], ValueError, "document 0 holds a lone surrogate"),
+]
+
+
+@pytest.mark.parametrize(("documents", "error", "words"), BAD_DOCUMENTS)
+def test_bad_documents_are_refused_in_one_sentence(headlines, documents, error, words):
+    embedding = WordMoversEmbedding(n_features=4)
+    with pytest.raises(error, match=words):
+        embedding.fit(documents)
+    embedding.fit(headlines)
+    with pytest.raises(error, match=words):
+        embedding.transform(documents)
+
+
+def test_a_corpus_without_words_cannot_be_fitted_on(headlines):
+    with pytest.raises(ValueError, match="there is no document to fit on"):
+        WordMoversEmbedding().fit([])
+    with pytest.raises(ValueError, match="none of the 2 documents has a word that the vectors"):
+        WordMoversEmbedding().fit(["", "zzyx"])
+    assert WordMoversEmbedding(n_features=4).fit(headlines).transform([]).shape == (0, 4)
+
+
+def test_encode_is_what_users_of_sentence_transformers_expect(headlines):
+    embedding = WordMoversEmbedding(n_features=16).fit(headlines)
+    rows = embedding.encode(headlines, batch_size=7)
+    assert rows.tobytes() == embedding.transform(headlines).tobytes()
+    assert embedding.encode(headlines[3]).tobytes() == rows[3].tobytes()
+    unit = embedding.encode([*headlines, "zzyx"], normalize_embeddings=True)
+    np.testing.assert_allclose(np.linalg.norm(unit, axis=1), [1] * 40 + [0], rtol=1e-6)
+    assert embedding.encode([]).shape == (0, 16)
+    with pytest.raises(ValueError, match="batch_size is 0"):
+        embedding.encode(headlines, batch_size=0)
+    with pytest.raises(TypeError, match="document 0 is None"):
+        embedding.encode([None])
+
+
+def test_more_documents_than_a_block(headlines):
+    embedding = WordMoversEmbedding(n_features=3).fit(headlines)
+    texts = headlines * 250
+    rows = embedding.encode(texts)
+    assert (rows.reshape(250, -1) == rows[:40].reshape(1, -1)).all()

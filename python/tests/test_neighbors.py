@@ -1,0 +1,90 @@
+"""Nearest neighbours against a comparison with every document."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from conftest import ODD
+from wordmover import KNeighborsWMD, wmd
+
+
+def test_neighbours_are_those_of_brute_force(headlines):
+    queries = headlines[::5]
+    distances, positions = KNeighborsWMD(n_neighbors=6).fit(headlines).kneighbors(queries)
+    every = np.array([[wmd(query, text) for text in headlines] for query in queries])
+    order = np.argsort(every, axis=1, kind="stable")[:, :6]
+    assert positions.tolist() == order.tolist()
+    assert distances.tolist() == np.take_along_axis(every, order, axis=1).tolist()
+
+
+def test_nobody_is_their_own_neighbour(headlines):
+    texts = [*headlines[:10], headlines[0], headlines[0]]
+    model = KNeighborsWMD(n_neighbors=2).fit(texts)
+    distances, positions = model.kneighbors()
+    assert not (positions == np.arange(12)[:, None]).any()
+    assert positions[0].tolist() == [10, 11] and distances[0].tolist() == [0, 0]
+    assert positions[11].tolist() == [0, 10]
+    assert model.kneighbors(n_neighbors=11, return_distance=False).shape == (12, 11)
+
+
+def test_classes_and_scores(headlines, topics):
+    model = KNeighborsWMD(n_neighbors=3).fit(headlines[::2], topics[::2])
+    assert model.classes_.tolist() == sorted(set(topics))
+    assert model.score(headlines[1::2], topics[1::2]) > 0.4
+    exact = KNeighborsWMD(n_neighbors=1).fit(headlines, topics)
+    assert exact.score(headlines, topics) == 1
+
+
+def test_the_nearest_decides_a_tie(toy):
+    texts, labels = [["cat"], ["dog"], ["sea"], ["sea"]], ["a", "b", "b", "a"]
+    model = KNeighborsWMD(n_neighbors=2, vectors=toy).fit(texts, labels)
+    for text, label in zip(texts[:3], labels):
+        assert model.predict([text]).tolist() == [label]
+    assert KNeighborsWMD(n_neighbors=2, vectors=toy).fit(
+        texts, [1, 2, 2, 1]).predict([["cat"]]).dtype.kind == "i"
+
+
+def test_documents_without_words_have_no_neighbours(headlines, topics):
+    model = KNeighborsWMD(n_neighbors=2).fit([*headlines, ""], [*topics, "sport"])
+    distances, positions = model.kneighbors(ODD[:2])
+    assert np.isinf(distances).all() and (positions == -1).all()
+    with pytest.warns(UserWarning, match="2 of 3 documents have no word"):
+        assert model.predict([ODD[0], headlines[8], ODD[1]]).tolist() == [
+            "sport", "business", "sport"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.predict(headlines)
+    assert 40 not in model.kneighbors(headlines)[1]
+    # More neighbours than there are documents with words.
+    few = KNeighborsWMD(n_neighbors=3).fit(["goat", "", "sea"], [0, 1, 1])
+    assert few.kneighbors(["goat"])[1].tolist() == [[0, 2, -1]]
+
+
+def test_idf_weights_come_from_the_corpus(headlines):
+    plain = KNeighborsWMD().fit(headlines).kneighbors(headlines[:1])[0]
+    tfidf = KNeighborsWMD(weights="tfidf").fit(headlines).kneighbors(headlines[:1])[0]
+    assert plain[0, 0] == tfidf[0, 0] == 0
+    assert (plain != tfidf).any()
+    centred = KNeighborsWMD(normalization="center").fit(headlines).kneighbors(headlines[:1])[0]
+    assert (centred != plain).any()
+
+
+def test_what_is_refused(headlines, topics):
+    model = KNeighborsWMD().fit(headlines)
+    with pytest.raises(ValueError, match="fitted without labels"):
+        model.predict(headlines)
+    with pytest.raises(ValueError, match="n_neighbors is 41: there are only 40"):
+        model.kneighbors(headlines, n_neighbors=41)
+    with pytest.raises(ValueError, match="n_neighbors is 0"):
+        model.kneighbors(headlines, n_neighbors=0)
+    with pytest.raises(ValueError, match="n_neighbors is 0"):
+        KNeighborsWMD(n_neighbors=0).fit(headlines)
+    with pytest.raises(ValueError, match="no document"):
+        KNeighborsWMD().fit([])
+    with pytest.raises(ValueError, match="none of the 1 documents"):
+        KNeighborsWMD().fit([""])
+    with pytest.raises(TypeError, match="document 0 is None"):
+        model.kneighbors([None])
+    with pytest.raises(ValueError, match="1d"):
+        KNeighborsWMD().fit(headlines, np.zeros((40, 2)))

@@ -1,0 +1,168 @@
+"""Transport against POT, its proofs, and what is refused."""
+
+import numpy as np
+import ot
+import pytest
+
+from wordmover import transport, transport_batch
+
+TOLERANCE = 1e-9
+
+
+def weights(rng, n):
+    mass = rng.random(n) + 1e-3
+    return mass / mass.sum()
+
+
+def random_problem(rng, n, m):
+    points = rng.normal(size=(n, 5)), rng.normal(size=(m, 5))
+    return ot.dist(*points, metric="euclidean"), weights(rng, n), weights(rng, m)
+
+
+def tied_problem(rng, n, m):
+    costs = rng.integers(0, 3, size=(n, m)).astype(float)
+    return costs, np.full(n, 1 / n), np.full(m, 1 / m)
+
+
+def sparse_problem(rng, n, m):
+    costs, a, b = random_problem(rng, n + 1, m + 1)
+    a[rng.random(n + 1) < 0.4] = 0
+    b[rng.random(m + 1) < 0.4] = 0
+    a[0] += 0.5
+    b[0] += 0.5
+    return costs, a / a.sum(), b / b.sum()
+
+
+def same_points(rng, n, _):
+    points = rng.normal(size=(n, 3))
+    return ot.dist(points, points, metric="euclidean"), weights(rng, n), weights(rng, n)
+
+
+def wide_weights(rng, n, m):
+    costs, _, _ = random_problem(rng, n, m)
+    a, b = 10.0 ** rng.uniform(-8, 0, n), 10.0 ** rng.uniform(-8, 0, m)
+    return costs, a / a.sum(), b / b.sum()
+
+
+def negative_costs(rng, n, m):
+    costs, a, b = random_problem(rng, n, m)
+    return costs - 3, a, b
+
+
+KINDS = [random_problem, tied_problem, sparse_problem, same_points, wide_weights, negative_costs]
+SHAPES = [(1, 1), (1, 7), (7, 1), (2, 2), (10, 3), (72, 6), (6, 72), (40, 40), (120, 90)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_costs_are_those_of_pot(kind, shape):
+    rng = np.random.default_rng([KINDS.index(kind), *shape])
+    for _ in range(5):
+        costs, a, b = kind(rng, *shape)
+        theirs = ot.emd2(a, b, costs, numItermax=1_000_000)
+        assert abs(transport(costs, a, b) - theirs) <= TOLERANCE * max(1, abs(theirs))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_plans_and_duals_prove_the_cost(kind):
+    rng = np.random.default_rng(KINDS.index(kind))
+    for shape in SHAPES:
+        costs, a, b = kind(rng, *shape)
+        cost, plan, (u, v) = transport(costs, a, b, return_plan=True, return_duals=True)
+        assert plan.shape == costs.shape
+        assert (plan >= 0).all()
+        np.testing.assert_allclose(plan.sum(axis=1), a, atol=1e-12)
+        np.testing.assert_allclose(plan.sum(axis=0), b, atol=1e-12)
+        assert (u[:, None] + v <= costs + 1e-12).all()
+        assert cost == pytest.approx((plan * costs).sum(), abs=1e-12)
+        assert cost == pytest.approx(u @ a + v @ b, abs=1e-12)
+        assert cost == transport(costs, a, b)
+        assert transport(costs, a, b, return_plan=True)[1].tobytes() == plan.tobytes()
+        assert transport(costs, a, b, return_duals=True)[1][0].tobytes() == u.tobytes()
+
+
+def test_single_precision_is_taken_as_it_is():
+    rng = np.random.default_rng(5)
+    costs, a, b = (values.astype(np.float32) for values in random_problem(rng, 72, 6))
+    # What POT users meet as "infeasible": sums that differ in the eighth digit.
+    assert abs(a.astype(float).sum() - b.astype(float).sum()) > 1e-9
+    with pytest.raises(ValueError, match="supplies sum to .* and demands to .*must be equal"):
+        transport(costs, a, b)
+    a64, b64 = a.astype(float), b.astype(float)
+    theirs = ot.emd2(a64 / a64.sum(), b64 / b64.sum(), costs.astype(float))
+    assert transport(costs, a, b, normalize=True) == pytest.approx(theirs, abs=TOLERANCE)
+    halves = np.full(2, 0.5, np.float32)
+    tie = np.array([[0, 1], [1, 0]], np.float32)
+    assert transport(tie, halves, halves) == 0.0
+
+
+def test_layout_does_not_matter():
+    rng = np.random.default_rng(6)
+    costs, a, b = random_problem(rng, 30, 8)
+    expected = transport(costs, a, b)
+    assert transport(np.asfortranarray(costs), a, b) == expected
+    assert transport(np.repeat(costs, 2, axis=0)[::2], np.repeat(a, 2)[::2], b) == expected
+    assert transport(costs.tolist(), a.tolist(), tuple(b)) == expected
+    assert transport(np.array([[3]]), [2], [2]) == 6.0
+
+
+def test_batches_are_single_problems():
+    rng = np.random.default_rng(7)
+    problems = [random_problem(rng, 20, 5) for _ in range(200)]
+    one_by_one = [transport(*problem) for problem in problems]
+    stacked = [np.stack(part) for part in zip(*problems)]
+    assert transport_batch(*stacked).tolist() == one_by_one
+    assert transport_batch(*map(list, zip(*problems))).tolist() == one_by_one
+    ragged = [random_problem(rng, n, m) for n, m in SHAPES]
+    expected = [transport(*problem) for problem in ragged]
+    assert transport_batch(*map(list, zip(*ragged))).tolist() == expected
+    shared = transport_batch(stacked[0], problems[0][1], problems[0][2])
+    listed = transport_batch(list(stacked[0]), problems[0][1], problems[0][2])
+    assert shared.tolist() == listed.tolist()
+    assert shared[3] == transport(problems[3][0], problems[0][1], problems[0][2])
+    assert transport_batch(np.empty((0, 2, 2)), np.empty((0, 2)), np.empty((0, 2))).shape == (0,)
+    assert transport_batch([], [], []).shape == (0,)
+
+
+HALVES = [0.5, 0.5]
+GOOD = [[0.0, 1.0], [1.0, 0.0]]
+
+
+@pytest.mark.parametrize(("costs", "a", "b", "words"), [
+    (GOOD, HALVES, [0.5, 0.6], "supplies sum to 1 and demands to 1.1"),
+    (GOOD, HALVES, [1.5, -0.5], "demand 1 is -0.5"),
+    (GOOD, [np.nan, 1], HALVES, "supply 0 is NaN"),
+    (GOOD, [0, 0], [0, 0], "at least one positive supply"),
+    ([[0, np.nan], [1, 0]], HALVES, HALVES, "from source 0 to sink 1 is NaN"),
+    ([[0, np.inf], [1, 0]], HALVES, HALVES, "is inf"),
+    (GOOD, [1.0], HALVES, "2 x 2 do not fit 1 supplies and 2 demands"),
+    ([0.0, 1.0], HALVES, HALVES, "costs have 2 dimensions, these have 1"),
+    (GOOD, [HALVES], HALVES, "a has 2 dimensions"),
+    (GOOD, HALVES, None, "b has 0 dimensions"),
+    (None, HALVES, HALVES, "costs have 2 dimensions"),
+    (GOOD, ["x", "y"], HALVES, "could not convert"),
+    ([[0.0, 1.0], [1.0]], HALVES, HALVES, "inhomogeneous"),
+    (np.empty((0, 0)), [], [], "at least one positive supply"),
+])
+def test_bad_problems_are_refused_in_one_sentence(costs, a, b, words):
+    with pytest.raises(ValueError, match=words):
+        transport(costs, a, b)
+
+
+def test_bad_batches_name_their_problem():
+    costs = np.zeros((3, 2, 2))
+    weights = np.full((3, 2), 0.5)
+    wrong = weights.copy()
+    wrong[2, 0] = 0.7
+    with pytest.raises(ValueError, match="problem 2: supplies sum to"):
+        transport_batch(costs, wrong, weights)
+    with pytest.raises(ValueError, match="problem 1: costs of shape 2 x 2 do not fit 3"):
+        transport_batch(list(costs), [HALVES, [0.2, 0.3, 0.5], HALVES], list(weights))
+    with pytest.raises(ValueError, match="3 cost matrices, 2 supplies"):
+        transport_batch(list(costs), [HALVES] * 2, list(weights))
+    with pytest.raises(ValueError, match="do not fit supplies of shape"):
+        transport_batch(costs, weights[:2], weights)
+    with pytest.raises(ValueError, match="3 dimensions"):
+        transport_batch(costs[0], weights, weights)
+    with pytest.raises(ValueError, match="no positive finite sum"):
+        transport_batch(costs, weights * 0, weights, normalize=True)

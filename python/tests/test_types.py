@@ -1,0 +1,54 @@
+"""The package's types hold, and the stub says what the native module has."""
+
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+import wordmover
+
+PACKAGE = pathlib.Path(wordmover.__file__).parent
+CONFIGURATION = pathlib.Path(__file__).resolve().parents[1] / "pyproject.toml"
+
+pytest.importorskip("mypy")
+
+USE = """
+import numpy as np
+from typing_extensions import assert_type
+from wordmover import WordMoversEmbedding, WordVectors, transport, wmd, WordMove
+
+assert_type(wmd("a", ["b"]), float)
+assert_type(wmd("a", "b", return_plan=True), tuple[float, list[WordMove]])
+cost: float = transport([[0.0]], [1.0], [1.0])
+pair = transport([[0.0]], [1.0], [1.0], return_duals=True)
+u: np.ndarray = pair[1][0]
+WordMoversEmbedding(n_features=3).fit(["a"]).transform([["a"], "b"]).sum()
+WordVectors.load("x", limit=3)["word"].sum()
+WordMoversEmbedding(3)  # error: parameters are keywords
+WordVectors.load(3)  # error: a path
+"""
+
+
+def run(*command):
+    return subprocess.run([sys.executable, "-m", *command], capture_output=True, text=True,
+                          timeout=300, check=False)
+
+
+def test_the_package_is_typed():
+    assert (PACKAGE / "py.typed").exists()
+    done = run("mypy", "--config-file", CONFIGURATION, "-p", "wordmover")
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_stub_fits_the_native_module():
+    done = run("mypy.stubtest", "wordmover._native")
+    assert done.returncode == 0, done.stdout
+
+
+def test_users_see_the_types(tmp_path):
+    (tmp_path / "use.py").write_text(USE)
+    done = run("mypy", "--config-file", CONFIGURATION, tmp_path / "use.py")
+    wrong = [line for line in done.stdout.splitlines() if ": error:" in line]
+    expected = [n for n, line in enumerate(USE.splitlines(), 1) if "# error" in line]
+    assert [int(line.split(":")[1]) for line in wrong] == expected, done.stdout
