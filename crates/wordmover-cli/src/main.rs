@@ -1,4 +1,5 @@
-//! The `wordmover` program: Word Mover's Embeddings and distances from the command line.
+//! The `wordmover` program: Word Mover's Embeddings, distances and text classification
+//! from the command line.
 //!
 //! Results go to standard output or the file named with `-o`, everything else to
 //! standard error. Exit codes: 0 done (a closed pipe included), 1 failed, 2 called
@@ -10,6 +11,7 @@ mod input;
 mod interrupt;
 mod output;
 mod progress;
+mod report;
 mod spool;
 mod usage;
 
@@ -51,6 +53,9 @@ fn run(arguments: Arguments) -> Result<()> {
         Command::Distance(arguments) => commands::distance::run(&arguments),
         Command::Search(arguments) => commands::search::run(&arguments),
         Command::Similarity(arguments) => commands::similarity::run(&arguments),
+        Command::Train(arguments) => commands::train::run(&arguments),
+        Command::Predict(arguments) => commands::predict::run(&arguments),
+        Command::Evaluate(arguments) => commands::evaluate::run(&arguments),
         Command::Vectors(command) => commands::vectors::run(&command),
     }
 }

@@ -1,10 +1,13 @@
 //! What the user sees while waiting, and afterwards. All of it on standard error.
 
+use std::borrow::Cow;
 use std::io::Write;
+use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle, WeakProgressBar};
+use wordmover_classify::Event;
 
 /// The bar on the terminal, for whoever must speak in between.
 static SHOWN: Mutex<Option<WeakProgressBar>> = Mutex::new(None);
@@ -51,7 +54,7 @@ pub fn counter(quiet: bool, what: &'static str) -> ProgressBar {
 }
 
 /// A bar for `n` steps of a unit, with the time left. Seen only on a terminal.
-pub fn bar(quiet: bool, what: &'static str, n: u64, unit: &str) -> ProgressBar {
+pub fn bar(quiet: bool, what: impl Into<Cow<'static, str>>, n: u64, unit: &str) -> ProgressBar {
     let bar = if quiet {
         ProgressBar::hidden()
     } else {
@@ -63,6 +66,48 @@ pub fn bar(quiet: bool, what: &'static str, n: u64, unit: &str) -> ProgressBar {
     bar.set_style(style.expect("a sound template").progress_chars("=> "));
     bar.set_prefix(what);
     bar
+}
+
+/// Shows what training and evaluation say on their way: a bar for each stage, notes in
+/// between.
+pub struct Watcher {
+    quiet: bool,
+    bar: Mutex<ProgressBar>,
+}
+
+impl Watcher {
+    pub fn new(quiet: bool) -> Self {
+        Watcher {
+            quiet,
+            bar: Mutex::new(ProgressBar::hidden()),
+        }
+    }
+
+    /// Never breaks off: an interrupt ends the program at once, and what was computed is
+    /// in the cache.
+    pub fn hear(&self, event: Event) -> ControlFlow<()> {
+        let mut bar = self.bar.lock().unwrap_or_else(PoisonError::into_inner);
+        match event {
+            Event::Stage {
+                name,
+                n_steps,
+                unit,
+            } => {
+                bar.finish_and_clear();
+                *bar = self::bar(self.quiet, name.to_owned(), n_steps, unit);
+            }
+            Event::Steps(n) => bar.inc(n),
+            Event::Note(note) if !self.quiet => bar.suspend(|| say(note)),
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Takes the last bar away.
+    pub fn finish(&self) {
+        let bar = self.bar.lock().unwrap_or_else(PoisonError::into_inner);
+        bar.finish_and_clear();
+    }
 }
 
 /// Seconds by stage, in the order the stages were first met. Reading and writing go on
@@ -136,6 +181,7 @@ pub fn count(n: u64, what: &str) -> String {
     let number = indicatif::HumanCount(n);
     match what.strip_suffix('y') {
         _ if n == 1 => format!("{number} {what}"),
+        _ if what.ends_with('s') => format!("{number} {what}es"),
         Some(stem) => format!("{number} {stem}ies"),
         None => format!("{number} {what}s"),
     }

@@ -15,8 +15,10 @@ fn the_console_examples_print_what_they_show() {
     let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("examples")).unwrap();
-    let headlines = PathBuf::from("examples/headlines.txt");
-    std::fs::copy(root.join(&headlines), folder.path().join(&headlines)).unwrap();
+    for headlines in ["examples/headlines.txt", "examples/headlines.tsv"] {
+        let headlines = PathBuf::from(headlines);
+        std::fs::copy(root.join(&headlines), folder.path().join(&headlines)).unwrap();
+    }
 
     let examples = examples(&readme);
     assert!(examples.len() >= 6, "found {} examples", examples.len());

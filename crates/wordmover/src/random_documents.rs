@@ -7,6 +7,8 @@
 //! `j` is drawn from stream `j` alone, so the first `R'` of a model with `R`
 //! random documents are those of a model with `R'`.
 
+use std::ops::Range;
+
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use serde::{Deserialize, Serialize};
@@ -117,6 +119,17 @@ impl RandomDocuments {
         RandomDocuments { dim, starts, words }
     }
 
+    /// Some of them, in their order.
+    pub(crate) fn range(&self, range: Range<usize>) -> Self {
+        let first = self.starts[range.start];
+        let starts = &self.starts[range.start..=range.end];
+        RandomDocuments {
+            dim: self.dim,
+            starts: starts.iter().map(|start| start - first).collect(),
+            words: self.words_of_range(range).to_vec(),
+        }
+    }
+
     /// How many there are (`R` in the paper).
     #[must_use]
     pub fn len(&self) -> usize {
@@ -150,7 +163,7 @@ impl RandomDocuments {
     }
 
     /// The word vectors of several random documents, one after the other.
-    pub(crate) fn words_of_range(&self, documents: std::ops::Range<usize>) -> &[f32] {
+    pub(crate) fn words_of_range(&self, documents: Range<usize>) -> &[f32] {
         let start = self.starts[documents.start] as usize;
         let end = self.starts[documents.end] as usize;
         &self.words[start * self.dim..end * self.dim]

@@ -126,6 +126,24 @@ fn distances_are_word_movers_distances() {
 }
 
 #[test]
+fn distances_to_some_random_documents_are_columns_of_all() {
+    let model = fitted(toy::params().n_features(40).gamma(Gamma::None).raw());
+    let texts = [toy::TEXTS[0], "x", toy::TEXTS[1]];
+    let documents = texts.map(|text| model.document(&model.word_counts(text)));
+    let all = model.transform(&texts).unwrap();
+    let mut some = vec![0.0; 3 * 13];
+    model
+        .distances_into(&documents, 17..30, &mut some, &mut |_| {
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+    for i in [0, 2] {
+        assert_eq!(some[i * 13..][..13], all[i * 40..][17..30]);
+    }
+    assert!(some[13..26].iter().all(|d| *d == f32::INFINITY));
+}
+
+#[test]
 fn fewer_features_are_the_first_of_more() {
     for random_words in [
         RandomWords::Uniform,

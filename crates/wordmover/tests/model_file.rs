@@ -8,6 +8,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use safetensors::tensor::TensorView;
 use safetensors::{Dtype, SafeTensors};
+use wordmover::format::Attachment;
 use wordmover::text::{StopWords, Tokenizer};
 use wordmover::{
     Components, EmbeddingParams, Finish, Gamma, ModelFile, Normalization, RandomWords, Weighting,
@@ -76,6 +77,30 @@ fn a_loaded_model_gives_the_same_bits() {
             );
         }
     }
+}
+
+#[test]
+fn what_is_attached_travels_with_the_model_and_does_not_change_it() {
+    let attached = |name: &str, values: Vec<f64>| Attachment {
+        name: name.to_owned(),
+        metadata: format!("{{\"about\": \"{name}\"}}"),
+        tensors: vec![("weights".to_owned(), vec![values.len() / 2, 2], values)],
+    };
+    let attachments = [
+        attached("other", vec![1.0, f64::NAN]),
+        attached("classifier", vec![0.5, -1e300, 2.0, 0.1]),
+    ];
+    let model = model();
+    let bytes = model.to_bytes_with(true, &attachments).unwrap();
+    let file = ModelFile::from_bytes(&bytes, "m.wmc").unwrap();
+    assert_eq!(file.attachment("classifier"), Some(&attachments[1]));
+    assert!(file.attachment("other").is_some());
+    assert_eq!(file.attachment("weights"), None);
+    let loaded = file.with_vectors(None).unwrap();
+    assert_eq!(
+        loaded.to_bytes(true).unwrap(),
+        model.to_bytes(true).unwrap()
+    );
 }
 
 #[test]

@@ -237,6 +237,33 @@ fn a_corpus_without_words_has_no_neighbours() {
 }
 
 #[test]
+fn only_documents_that_may_be_found_are_found() {
+    let corpus: Vec<Document> = (0..12).map(|i| bag([(i, 1), (i / 2, 2)])).collect();
+    let fold = |document: usize| document % 3;
+    let may_find = |query: usize, document: usize| fold(query) != fold(document);
+    let never = &mut |_: &SearchStatistics| ControlFlow::Continue(());
+    let index = WmdIndex::new(sphere(), corpus.clone()).unwrap();
+    let found = index
+        .search_batch_among(&corpus, 5, &may_find, never)
+        .unwrap();
+    for (query, found) in found.iter().enumerate() {
+        // A corpus without the others: their places are taken by documents without words.
+        let others = corpus.iter().enumerate().map(|(i, document)| {
+            if may_find(query, i) {
+                document.clone()
+            } else {
+                Document::default()
+            }
+        });
+        let others = WmdIndex::new(sphere(), others.collect()).unwrap();
+        let expected = others.search(&corpus[query], 5).unwrap();
+        assert_eq!(bits(found), bits(&expected));
+    }
+    let nobody = index.search_batch_among(&corpus, 5, &|_, _| false, never);
+    assert!(nobody.unwrap().iter().all(Vec::is_empty));
+}
+
+#[test]
 fn the_caller_may_break_off() {
     let corpus = vec![bag([(1, 1)]), bag([(2, 1)])];
     let index = WmdIndex::new(sphere(), corpus.clone()).unwrap();

@@ -25,7 +25,7 @@ pub struct InputArguments {
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub format: Option<Format>,
     /// The column of a TSV or CSV file that holds the text
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, visible_alias = "text-column", value_name = "NAME")]
     pub column: Option<String>,
     /// The field of JSON lines that holds the text
     #[arg(long, value_name = "NAME")]
@@ -45,6 +45,8 @@ impl InputArguments {
             column: self.column.clone(),
             field: self.field.clone(),
             id_column: self.id_column.clone(),
+            label_column: None,
+            split_column: None,
             header: !self.no_header,
         }
     }
@@ -210,17 +212,7 @@ impl ParamArguments {
         set(&mut params.seed, self.seed);
         set(&mut params.bag.min_count, self.min_count);
         set(&mut params.bag.max_words, self.max_words);
-        params.check().map_err(|error| match error {
-            Error::InvalidParameter {
-                name,
-                value,
-                requirement,
-            } => usage_error(format!(
-                "{} is {value}: it must be {requirement}",
-                option_of(name)
-            )),
-            other => other.into(),
-        })
+        params.check().map_err(parameter_error)
     }
 
     /// A fitter with these parameters, and the probabilities of words they need.
@@ -256,6 +248,21 @@ impl ParamArguments {
     }
 }
 
+/// A parameter out of range is an option wrongly given.
+pub fn parameter_error(error: Error) -> anyhow::Error {
+    match error {
+        Error::InvalidParameter {
+            name,
+            value,
+            requirement,
+        } => usage_error(format!(
+            "{} is {value}: it must be {requirement}",
+            option_of(name)
+        )),
+        other => other.into(),
+    }
+}
+
 /// The option that sets a parameter of the library.
 fn option_of(parameter: &str) -> String {
     match parameter {
@@ -265,7 +272,7 @@ fn option_of(parameter: &str) -> String {
     }
 }
 
-fn set<T>(place: &mut T, value: Option<T>) {
+pub fn set<T>(place: &mut T, value: Option<T>) {
     if let Some(value) = value {
         *place = value;
     }

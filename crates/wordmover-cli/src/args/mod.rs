@@ -1,5 +1,6 @@
 //! What the user types, once, as typed options.
 
+mod classify;
 mod groups;
 mod values;
 
@@ -8,6 +9,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use wordmover::vectors::Precision;
 
+pub use classify::{ClassifierMethod, EvaluateArguments, PredictArguments, TrainArguments};
 pub use groups::{
     InputArguments, ParamArguments, TextArguments, VectorArguments, WritingArguments,
 };
@@ -47,6 +49,12 @@ pub enum Command {
     Search(SearchArguments),
     /// How similar two texts are, or the texts of many pairs
     Similarity(SimilarityArguments),
+    /// Learn to classify texts; parameters are chosen by cross-validation
+    Train(Box<TrainArguments>),
+    /// Classify texts
+    Predict(PredictArguments),
+    /// Measure how well a method classifies texts it has not seen
+    Evaluate(Box<EvaluateArguments>),
     /// Look at word vectors, or convert them to the form that opens at once
     #[command(subcommand)]
     Vectors(VectorsCommand),

@@ -19,6 +19,8 @@ const BATCH_BYTES: usize = 8 << 20;
 /// One document, counted.
 pub struct Counted {
     pub id: Option<String>,
+    pub label: Option<String>,
+    pub split: Option<String>,
     pub counts: WordCounts,
 }
 
@@ -57,9 +59,11 @@ impl Batches {
         let counted: Vec<Counted> = stages.time("counting words", || {
             texts
                 .into_par_iter()
-                .map(|DocumentText { id, text }| Counted {
-                    id,
-                    counts: count(&text),
+                .map(|document| Counted {
+                    id: document.id,
+                    label: document.label,
+                    split: document.split,
+                    counts: count(&document.text),
                 })
                 .collect()
         });

@@ -103,7 +103,7 @@ impl Run<'_> {
             if batch.is_empty() {
                 break;
             }
-            for Counted { id, counts } in batch {
+            for Counted { id, counts, .. } in batch {
                 embedder.push(id, counts, self, &mut count_distances)?;
             }
         }

@@ -87,7 +87,7 @@ pub fn read_corpus(
             break;
         }
         stages.time("counting words", || -> Result<()> {
-            for Counted { id, counts } in &batch {
+            for Counted { id, counts, .. } in &batch {
                 fitter.observe(counts);
                 if let Some(spool) = &mut spool {
                     spool.push(id.as_deref(), counts)?;

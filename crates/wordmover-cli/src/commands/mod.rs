@@ -2,12 +2,16 @@
 
 pub mod distance;
 pub mod embed;
+pub mod evaluate;
 pub mod fit;
 pub mod info;
+pub mod predict;
 pub mod search;
 pub mod similarity;
+pub mod train;
 pub mod vectors;
 
 mod corpus;
+mod labeled;
 mod neighbor_table;
 mod plan_svg;

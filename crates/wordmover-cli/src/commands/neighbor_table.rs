@@ -132,6 +132,7 @@ mod tests {
         let document = |id: &str, text: &str| DocumentText {
             id: Some(id.to_owned()),
             text: text.to_owned(),
+            ..DocumentText::default()
         };
         let texts = [
             document("a-long-key", "The president greets the press in Chicago"),

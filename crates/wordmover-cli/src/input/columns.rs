@@ -1,4 +1,4 @@
-//! Which columns of a table hold the text and the id.
+//! Which columns of a table hold the text, the id, the label and the split.
 
 use anyhow::{Result, bail};
 
@@ -17,6 +17,8 @@ pub struct Columns {
     pub n_columns: usize,
     pub text: usize,
     pub id: Option<usize>,
+    pub label: Option<usize>,
+    pub split: Option<usize>,
 }
 
 impl Columns {
@@ -45,15 +47,16 @@ impl Columns {
                 )));
             }
         };
-        let id = options
-            .id_column
-            .as_deref()
-            .map(|column| find("--id-column", column))
-            .transpose()?;
+        let find_if = |option: &str, column: &Option<String>| {
+            let column = column.as_deref();
+            column.map(|column| find(option, column)).transpose()
+        };
         Ok(Columns {
             n_columns,
             text,
-            id,
+            id: find_if("--id-column", &options.id_column)?,
+            label: find_if("--label-column", &options.label_column)?,
+            split: find_if("--split-column", &options.split_column)?,
         })
     }
 }
@@ -168,7 +171,9 @@ mod tests {
             Columns {
                 n_columns: 3,
                 text: 2,
-                id: Some(0)
+                id: Some(0),
+                label: None,
+                split: None,
             }
         );
         let by_number = choose(&["train", "1", "words"], options(Some("3"), None, false)).unwrap();
@@ -177,7 +182,9 @@ mod tests {
             Columns {
                 n_columns: 3,
                 text: 2,
-                id: None
+                id: None,
+                label: None,
+                split: None,
             }
         );
     }

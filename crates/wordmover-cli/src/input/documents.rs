@@ -12,10 +12,14 @@ use super::source::{Source, is_standard_input};
 use super::table::{Dialect, Table};
 
 /// One document as it was read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DocumentText {
     /// Present exactly when an id column was asked for.
     pub id: Option<String>,
+    /// Present exactly when a label column was asked for; never empty.
+    pub label: Option<String>,
+    /// Present exactly when a split column was asked for.
+    pub split: Option<String>,
     pub text: String,
 }
 
@@ -53,10 +57,7 @@ impl Documents {
             Format::Text => Reader::Text(lines),
             Format::Tsv => Reader::Table(Table::new(lines, Dialect::Tsv, options)?),
             Format::Csv => Reader::Table(Table::new(lines, Dialect::Csv, options)?),
-            Format::JsonLines => {
-                let field = options.field.clone().unwrap_or_default();
-                Reader::JsonLines(JsonLines::new(lines, field, options.id_column.clone()))
-            }
+            Format::JsonLines => Reader::JsonLines(JsonLines::new(lines, options)),
         };
         Ok(Documents {
             reader,
@@ -75,8 +76,8 @@ impl Iterator for Documents {
         let next = match &mut self.reader {
             Reader::Text(lines) => lines.next_line().map(|line| {
                 line.map(|line| DocumentText {
-                    id: None,
                     text: line.text.to_string(),
+                    ..DocumentText::default()
                 })
             }),
             Reader::Table(table) => table.next_document(),

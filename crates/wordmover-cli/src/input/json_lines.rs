@@ -5,20 +5,25 @@ use serde_json::{Map, Value};
 
 use super::documents::DocumentText;
 use super::lines::Lines;
+use super::options::InputOptions;
 
 /// Reads the chosen fields of JSON objects.
 pub struct JsonLines {
     lines: Lines,
     text_field: String,
     id_field: Option<String>,
+    label_field: Option<String>,
+    split_field: Option<String>,
 }
 
 impl JsonLines {
-    pub fn new(lines: Lines, text_field: String, id_field: Option<String>) -> JsonLines {
+    pub fn new(lines: Lines, options: &InputOptions) -> JsonLines {
         JsonLines {
             lines,
-            text_field,
-            id_field,
+            text_field: options.field.clone().unwrap_or_default(),
+            id_field: options.id_column.clone(),
+            label_field: options.label_column.clone(),
+            split_field: options.split_column.clone(),
         }
     }
 
@@ -42,10 +47,17 @@ impl JsonLines {
         }
         let error = |problem: String| -> Error { self.lines.error_at(number, problem) };
         let mut object = parsed.map_err(error)?;
-        let id = match &self.id_field {
-            Some(field) => Some(id_from(&object, field).map_err(error)?),
-            None => None,
+        let short_text = |what: &str, field: &Option<String>| {
+            let field = field.as_deref();
+            let text = field.map(|field| short_text_from(&object, what, field));
+            text.transpose().map_err(error)
         };
+        let id = short_text("id", &self.id_field)?;
+        let label = short_text("label", &self.label_field)?;
+        let split = short_text("split", &self.split_field)?;
+        if label.as_ref().is_some_and(|label| label.trim().is_empty()) {
+            return Err(error("the label is empty".to_string()));
+        }
         // Removed and not copied: the text is most of the line.
         let text = match object.remove(&self.text_field) {
             Some(Value::String(text)) => text,
@@ -58,7 +70,12 @@ impl JsonLines {
             }
             None => return Err(error(format!("there is no field `{}`", self.text_field))),
         };
-        Ok(Some(DocumentText { id, text }))
+        Ok(Some(DocumentText {
+            id,
+            label,
+            split,
+            text,
+        }))
     }
 }
 
@@ -79,19 +96,20 @@ fn parse_object(line: &str) -> Result<Map<String, Value>, String> {
     }
 }
 
-/// An id as text. Fractional numbers are refused: they have no one way to be written.
-fn id_from(object: &Map<String, Value>, field: &str) -> Result<String, String> {
+/// An id, label or split as text. Fractional numbers are refused: they have no one way to
+/// be written.
+fn short_text_from(object: &Map<String, Value>, what: &str, field: &str) -> Result<String, String> {
     match object.get(field) {
         Some(Value::String(id)) => Ok(id.clone()),
         Some(Value::Number(id)) if !id.is_f64() => Ok(id.to_string()),
         Some(Value::Number(id)) => Err(format!(
-            "the id in the field `{field}` is {id}, not a string or an integer"
+            "the {what} in the field `{field}` is {id}, not a string or an integer"
         )),
         Some(other) => Err(format!(
-            "the id in the field `{field}` is {}, not a string or an integer",
+            "the {what} in the field `{field}` is {}, not a string or an integer",
             kind(other)
         )),
-        None => Err(format!("there is no field `{field}` for the id")),
+        None => Err(format!("there is no field `{field}` for the {what}")),
     }
 }
 
@@ -112,7 +130,12 @@ mod tests {
 
     fn read(text: &str, id_field: Option<&str>) -> Result<Vec<(Option<String>, String)>> {
         let lines = Lines::of("docs.jsonl", text.as_bytes());
-        let mut reader = JsonLines::new(lines, "body".to_string(), id_field.map(String::from));
+        let options = InputOptions {
+            field: Some("body".to_string()),
+            id_column: id_field.map(String::from),
+            ..InputOptions::default()
+        };
+        let mut reader = JsonLines::new(lines, &options);
         let mut documents = Vec::new();
         while let Some(document) = reader.next_document()? {
             documents.push((document.id, document.text));

@@ -16,6 +16,10 @@ pub struct InputOptions {
     pub field: Option<String>,
     /// The column or field that holds the document's id.
     pub id_column: Option<String>,
+    /// The column or field that holds the document's class.
+    pub label_column: Option<String>,
+    /// The column or field that says whether the document is to learn from or to judge on.
+    pub split_column: Option<String>,
     /// Whether the first row of a table names its columns.
     pub header: bool,
 }
@@ -27,6 +31,8 @@ impl Default for InputOptions {
             column: None,
             field: None,
             id_column: None,
+            label_column: None,
+            split_column: None,
             header: true,
         }
     }
@@ -48,6 +54,8 @@ impl InputOptions {
             "JSON lines need --field, the name of the field that holds the text"
         } else if self.id_column.is_some() && format == Format::Text {
             "--id-column is for TSV, CSV and JSON lines; the lines of a text file have no ids"
+        } else if self.label_column.is_some() && format == Format::Text {
+            "documents with labels are TSV, CSV or JSON lines; the lines of a text file have none"
         } else if !self.header && !is_table {
             "--no-header is for TSV and CSV"
         } else {

@@ -89,9 +89,16 @@ impl Table {
                     ),
                 ));
             }
+            let field = |index: usize| self.row.field(index).to_string();
+            let label = columns.label.map(field);
+            if label.as_ref().is_some_and(|label| label.trim().is_empty()) {
+                return Err(self.lines.error_at(self.row.line, "the label is empty"));
+            }
             return Ok(Some(DocumentText {
-                id: columns.id.map(|index| self.row.field(index).to_string()),
-                text: self.row.field(columns.text).to_string(),
+                id: columns.id.map(field),
+                label,
+                split: columns.split.map(field),
+                text: field(columns.text),
             }));
         }
     }

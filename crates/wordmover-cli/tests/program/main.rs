@@ -1,6 +1,7 @@
 //! The program as its users meet it: the real binary, run in a directory of its own,
 //! judged by its standard output, standard error, exit code and the files it leaves.
 
+mod classify;
 mod distance;
 mod embed;
 mod fit;

@@ -1,6 +1,6 @@
 //! The fitted model: documents to vectors.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -209,6 +209,32 @@ impl WordMoversEmbedding {
     ) -> Result<()> {
         self.features_transform()
             .map_distances(documents, out, f64::INFINITY, |_, d| d, progress)
+    }
+
+    /// [`feature_distances_into`](Self::feature_distances_into) for some of the random
+    /// documents, rounded to f32: for those who compute and keep distances in tiles.
+    ///
+    /// # Errors
+    ///
+    /// As [`embed_into`](Self::embed_into).
+    ///
+    /// # Panics
+    ///
+    /// If there are no such random documents, or `out` is not `documents.len()` times
+    /// their number long.
+    pub fn distances_into(
+        &self,
+        documents: &[Document],
+        random_documents: Range<usize>,
+        out: &mut [f32],
+        progress: &mut dyn FnMut(&EmbeddingStatistics) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let transform = Transform {
+            random_documents: &self.random_documents.range(random_documents),
+            ..self.features_transform()
+        };
+        let round = |_, distance| distance as f32;
+        transform.map_distances(documents, out, f32::INFINITY, round, progress)
     }
 
     /// The features that distances of

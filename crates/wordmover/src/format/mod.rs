@@ -5,12 +5,14 @@
 //! them; a file from a newer version is refused by name. A model does not hold its
 //! word vectors unless asked to: it holds their checksum, and refuses others.
 
+mod attachment;
 mod packed_words;
 mod problem;
 mod reader;
 mod tensors;
 mod writer;
 
+pub use attachment::Attachment;
 pub use problem::ModelProblem;
 pub use reader::ModelFile;
 

@@ -15,7 +15,7 @@ use crate::space::WordSpace;
 use crate::vectors::WordVectors;
 
 use super::tensors::Tensors;
-use super::{FORMAT, ModelProblem, VERSION, VectorsIdentity};
+use super::{Attachment, FORMAT, ModelProblem, VERSION, VectorsIdentity};
 
 /// A model file that was read and found sound, before it meets its word vectors.
 #[derive(Debug, Clone)]
@@ -32,6 +32,7 @@ pub struct ModelFile {
     finish: FittedFinish,
     probabilities: Option<WordProbabilities>,
     bundled_vectors: Option<Vec<u8>>,
+    attachments: Vec<Attachment>,
 }
 
 impl ModelFile {
@@ -113,6 +114,12 @@ impl ModelFile {
     #[must_use]
     pub fn written_by(&self) -> &str {
         &self.written_by
+    }
+
+    /// What is kept beside the model under this name.
+    #[must_use]
+    pub fn attachment(&self, name: &str) -> Option<&Attachment> {
+        self.attachments.iter().find(|kept| kept.name == name)
     }
 
     /// Joins the model with its word vectors: those it bundles, or those given, or
@@ -277,6 +284,7 @@ fn parse(bytes: &[u8], name: &str) -> Result<ModelFile, ModelProblem> {
         finish: tensors.finish(params.get())?,
         probabilities,
         bundled_vectors: tensors.bundled_vectors()?,
+        attachments: Attachment::read_all(&header, tensors.data),
         vectors,
         gamma,
         params,

@@ -192,7 +192,7 @@ fn not_finite(name: &'static str) -> ModelProblem {
     }
 }
 
-fn numbers<T, const N: usize>(bytes: &[u8], from: fn([u8; N]) -> T) -> Vec<T> {
+pub(super) fn numbers<T, const N: usize>(bytes: &[u8], from: fn([u8; N]) -> T) -> Vec<T> {
     let whole = bytes.chunks_exact(N);
     whole
         .map(|chunk| from(chunk.try_into().expect("whole chunks")))

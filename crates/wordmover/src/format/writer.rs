@@ -12,7 +12,7 @@ use crate::embedding::WordMoversEmbedding;
 use crate::error::{Error, Result};
 use crate::random_documents::GENERATOR;
 
-use super::{FORMAT, VERSION, VectorsIdentity, packed_words};
+use super::{Attachment, FORMAT, VERSION, VectorsIdentity, packed_words};
 
 impl WordMoversEmbedding {
     /// The bytes of the model file. With `bundle_vectors` it holds the word vectors
@@ -22,6 +22,24 @@ impl WordMoversEmbedding {
     ///
     /// [`Error::InvalidVectors`] if the vectors to bundle hold a value that is not finite.
     pub fn to_bytes(&self, bundle_vectors: bool) -> Result<Vec<u8>> {
+        self.to_bytes_with(bundle_vectors, &[])
+    }
+
+    /// [`to_bytes`](Self::to_bytes), with what others keep beside the model. Readers
+    /// that know nothing of it read the model.
+    ///
+    /// # Errors
+    ///
+    /// As [`to_bytes`](Self::to_bytes).
+    ///
+    /// # Panics
+    ///
+    /// If an attached tensor does not have the length of its shape.
+    pub fn to_bytes_with(
+        &self,
+        bundle_vectors: bool,
+        attachments: &[Attachment],
+    ) -> Result<Vec<u8>> {
         let vectors = self.space.vectors();
         let words = self.corpus.words();
         let (bytes, ends) = packed_words::pack(words.iter().map(|&word| vectors.word(word)));
@@ -71,6 +89,15 @@ impl WordMoversEmbedding {
             let bytes = le(self.finish.components.iter().copied());
             tensors.push(Tensor::new("components", Dtype::F64, shape, bytes));
         }
+        for attachment in attachments {
+            for (name, shape, values) in &attachment.tensors {
+                let n_values: usize = shape.iter().product();
+                assert_eq!(n_values, values.len(), "shape of the attached {name}");
+                let name = attachment.tensor_name(name);
+                let bytes = le(values.iter().copied());
+                tensors.push(Tensor::new(name, Dtype::F64, shape.clone(), bytes));
+            }
+        }
         let shape = vec![n_random_words, self.space.dim()];
         let random_words = le(random_words.iter().copied());
         tensors.push(Tensor::new(
@@ -105,6 +132,7 @@ impl WordMoversEmbedding {
             ));
         }
         let json = |value: serde_json::Result<String>| value.expect("plain values");
+        let attached: Vec<String> = attachments.iter().map(Attachment::metadata_key).collect();
         let version = VERSION.to_string();
         let parameters = json(serde_json::to_string(&self.params));
         let gamma = json(serde_json::to_string(&self.gamma));
@@ -126,7 +154,11 @@ impl WordMoversEmbedding {
         if let Some(probabilities) = probabilities {
             entries.push(("word_probabilities", probabilities.name()));
         }
-        let described = tensors.iter().map(|t| (t.name, t.dtype, t.shape.clone()));
+        let metadata = attachments.iter().map(|a| a.metadata.as_str());
+        entries.extend(attached.iter().map(String::as_str).zip(metadata));
+        let described = tensors
+            .iter()
+            .map(|t| (t.name.as_str(), t.dtype, t.shape.clone()));
         let mut file = container::header(&entries, described);
         for tensor in &tensors {
             file.extend_from_slice(&tensor.bytes);
@@ -149,16 +181,16 @@ impl WordMoversEmbedding {
 }
 
 struct Tensor {
-    name: &'static str,
+    name: String,
     dtype: Dtype,
     shape: Vec<usize>,
     bytes: Vec<u8>,
 }
 
 impl Tensor {
-    fn new(name: &'static str, dtype: Dtype, shape: Vec<usize>, bytes: Vec<u8>) -> Self {
+    fn new(name: impl Into<String>, dtype: Dtype, shape: Vec<usize>, bytes: Vec<u8>) -> Self {
         Tensor {
-            name,
+            name: name.into(),
             dtype,
             shape,
             bytes,

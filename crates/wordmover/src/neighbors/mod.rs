@@ -111,8 +111,6 @@ impl std::ops::AddAssign for SearchStatistics {
 pub struct WmdIndex {
     space: WordSpace,
     documents: Vec<Document>,
-    /// Documents that have words.
-    n_searched: usize,
     /// The corpus' distinct words are numbered in order of occurrence: by word id.
     numbers: HashMap<u32, u32>,
     /// Numbers of the words of document `i`: `words[starts[i]..starts[i + 1]]`.
@@ -156,7 +154,6 @@ impl WmdIndex {
             .with_min_len(WORDS_PER_TASK)
             .try_for_each(|(vector, &word)| space.copy_vector(word, vector))?;
         Ok(WmdIndex {
-            n_searched: documents.iter().filter(|d| !d.is_empty()).count(),
             radius: radius(&vectors, dim),
             space,
             documents,
@@ -183,7 +180,7 @@ impl WmdIndex {
         if query.is_empty() {
             return Err(Error::EmptyDocument);
         }
-        Ok(Search::default().run(self, query, k)?.0)
+        Ok(Search::default().run(self, query, k, |_| true)?.0)
     }
 
     /// The nearest documents of every query, as [`search`](Self::search) finds them,
@@ -206,12 +203,39 @@ impl WmdIndex {
         k: usize,
         progress: &mut dyn FnMut(&SearchStatistics) -> ControlFlow<()>,
     ) -> Result<Vec<Vec<Neighbor>>> {
+        self.search_batch_among(queries, k, &|_, _| true, progress)
+    }
+
+    /// [`search_batch`](Self::search_batch), where each query finds only the documents it
+    /// may: `may_find(query, document)`, both by position. Documents it may not find
+    /// cost next to nothing. Cross-validation needs this: a document's neighbours among
+    /// those outside its own fold, in one search.
+    ///
+    /// # Errors
+    ///
+    /// As for [`search_batch`](Self::search_batch).
+    ///
+    /// # Panics
+    ///
+    /// If a query has a word that the space lacks.
+    pub fn search_batch_among(
+        &self,
+        queries: &[Document],
+        k: usize,
+        may_find: &(dyn Fn(usize, usize) -> bool + Sync),
+        progress: &mut dyn FnMut(&SearchStatistics) -> ControlFlow<()>,
+    ) -> Result<Vec<Vec<Neighbor>>> {
         check_k(k)?;
         let mut all = Vec::with_capacity(queries.len());
-        for queries in queries.chunks(QUERIES_PER_TASK * rayon::current_num_threads()) {
+        let n_at_once = QUERIES_PER_TASK * rayon::current_num_threads();
+        for queries in queries.chunks(n_at_once) {
+            let first = all.len();
             let answers: Vec<_> = queries
                 .par_iter()
-                .map_init(Search::default, |search, query| search.run(self, query, k))
+                .enumerate()
+                .map_init(Search::default, |search, (i, query)| {
+                    search.run(self, query, k, |document| may_find(first + i, document))
+                })
                 .collect::<Result<_>>()?;
             let mut done = SearchStatistics::default();
             for (neighbors, statistics) in answers {

@@ -38,12 +38,13 @@ pub(super) struct Search {
 }
 
 impl Search {
-    /// The nearest documents and what it took to find them.
+    /// The nearest of the documents that may be found, and what it took to find them.
     pub fn run(
         &mut self,
         index: &WmdIndex,
         query: &Document,
         k: usize,
+        may_find: impl Fn(usize) -> bool,
     ) -> Result<(Vec<Neighbor>, SearchStatistics)> {
         let mut statistics = SearchStatistics {
             queries: 1,
@@ -52,14 +53,14 @@ impl Search {
         if query.is_empty() {
             return Ok((Vec::new(), statistics));
         }
-        statistics.pairs = index.n_searched as u64;
         let vectors = index.space.gather(query.words())?;
         let slack = SLACK * (index.radius + radius(&vectors, index.space.dim()));
         self.table.reset(index, query, &vectors);
         self.measure_words(index, query);
 
-        let mut best = Best::new(k.min(index.n_searched));
-        let mut queue = self.first_bounds(index);
+        let mut queue = self.first_bounds(index, may_find);
+        statistics.pairs = queue.len() as u64;
+        let mut best = Best::new(k.min(queue.len()));
         while let Some(Reverse((next, stage))) = queue.pop() {
             let limit = best.distance() * (1.0 + RELATIVE_SLACK) + slack;
             if next.distance > limit {
@@ -119,10 +120,10 @@ impl Search {
         }
     }
 
-    /// All documents that have words, with their relaxed distances.
-    fn first_bounds(&self, index: &WmdIndex) -> Queue {
+    /// All documents that have words and may be found, with their relaxed distances.
+    fn first_bounds(&self, index: &WmdIndex, may_find: impl Fn(usize) -> bool) -> Queue {
         let documents = index.documents.iter().enumerate();
-        let bounded = documents.filter(|(_, document)| !document.is_empty());
+        let bounded = documents.filter(|&(i, document)| !document.is_empty() && may_find(i));
         let candidates = bounded.map(|(i, document)| {
             let words = index.words[index.range(i)].iter();
             let terms = words.zip(document.weights()).map(|(&number, weight)| {
@@ -380,7 +381,7 @@ mod tests {
             let vectors = space.gather(query.words()).unwrap();
             search.table.reset(&index, &query, &vectors);
             search.measure_words(&index, &query);
-            let queue = search.first_bounds(&index);
+            let queue = search.first_bounds(&index, |_| true);
             prop_assert_eq!(queue.len(), corpus.len());
             for Reverse((bounded, _)) in queue {
                 let document = &corpus[bounded.index as usize];

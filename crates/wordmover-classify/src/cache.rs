@@ -1,0 +1,212 @@
+//! What was computed before, by the hash of everything it depends on.
+//!
+//! An entry is one file, named for its key: `wmcache1`, the SHA-256 of the payload, the
+//! payload. It is written aside and renamed, so it is there whole or not at all, and a
+//! damaged one counts as missing. Nothing is ever out of date: other input has another
+//! key. Entries can be deleted at any time, at the price of computing them again.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use crate::error::{Error, Result};
+
+const MAGIC: &[u8; 8] = b"wmcache1";
+
+/// A folder of results, or none.
+#[derive(Debug, Clone, Default)]
+pub struct Cache {
+    folder: Option<PathBuf>,
+}
+
+impl Cache {
+    /// Keeps nothing.
+    #[must_use]
+    pub fn none() -> Self {
+        Cache::default()
+    }
+
+    /// Keeps results in a folder, which is made if need be. Several programs may use
+    /// one folder at a time.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Cache`] if it cannot be made.
+    pub fn open(folder: &Path) -> Result<Self> {
+        std::fs::create_dir_all(folder).map_err(|source| failed(folder, source))?;
+        Ok(Cache {
+            folder: Some(folder.to_owned()),
+        })
+    }
+
+    /// The payload kept under a key, if it is there and whole.
+    pub(crate) fn get(&self, key: &Key) -> Result<Option<Vec<u8>>> {
+        let Some(folder) = &self.folder else {
+            return Ok(None);
+        };
+        let path = folder.join(key.file_name());
+        let bytes = match std::fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(source) => return Err(failed(&path, source)),
+        };
+        let payload = bytes.strip_prefix(MAGIC).and_then(|rest| {
+            let (hash, payload) = rest.split_at_checked(32)?;
+            (hash == Sha256::digest(payload).as_slice()).then(|| payload.to_vec())
+        });
+        Ok(payload)
+    }
+
+    /// Keeps a payload.
+    pub(crate) fn put(&self, key: &Key, payload: &[u8]) -> Result<()> {
+        let Some(folder) = &self.folder else {
+            return Ok(());
+        };
+        let path = folder.join(key.file_name());
+        let write = || -> std::io::Result<()> {
+            let mut aside = tempfile::Builder::new()
+                .prefix(".")
+                .suffix(".part")
+                .tempfile_in(folder)?;
+            aside.write_all(MAGIC)?;
+            aside.write_all(&Sha256::digest(payload))?;
+            aside.write_all(payload)?;
+            aside.persist(&path).map_err(|error| error.error)?;
+            Ok(())
+        };
+        write().map_err(|source| failed(&path, source))
+    }
+}
+
+fn failed(path: &Path, source: std::io::Error) -> Error {
+    Error::Cache {
+        path: path.to_owned(),
+        source,
+    }
+}
+
+/// What a result depends on, hashed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Key {
+    kind: &'static str,
+    hash: [u8; 32],
+}
+
+impl Key {
+    fn file_name(&self) -> String {
+        let hash = self.hash.iter().map(|byte| format!("{byte:02x}"));
+        format!("{}-{}", self.kind, hash.collect::<String>())
+    }
+
+    pub fn hash(&self) -> &[u8; 32] {
+        &self.hash
+    }
+}
+
+/// Hashes parts; lengths go in too, so that no two lists of parts look the same.
+pub(crate) struct KeyBuilder {
+    kind: &'static str,
+    sha: Sha256,
+}
+
+impl KeyBuilder {
+    /// The kind names the computation and its version: whoever changes what is computed
+    /// changes the name.
+    pub fn new(kind: &'static str) -> Self {
+        KeyBuilder {
+            kind,
+            sha: Sha256::new(),
+        }
+        .bytes(kind.as_bytes())
+    }
+
+    pub fn bytes(mut self, bytes: &[u8]) -> Self {
+        self.sha.update((bytes.len() as u64).to_le_bytes());
+        self.sha.update(bytes);
+        self
+    }
+
+    pub fn numbers(mut self, numbers: impl ExactSizeIterator<Item = u64>) -> Self {
+        self.sha.update((numbers.len() as u64).to_le_bytes());
+        for number in numbers {
+            self.sha.update(number.to_le_bytes());
+        }
+        self
+    }
+
+    pub fn finish(self) -> Key {
+        Key {
+            kind: self.kind,
+            hash: self.sha.finalize().into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(part: &[u8]) -> Key {
+        KeyBuilder::new("test-1").bytes(part).finish()
+    }
+
+    #[test]
+    fn what_was_kept_is_found_under_its_key_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::open(&folder.path().join("a/b")).unwrap();
+        assert_eq!(cache.get(&key(b"x")).unwrap(), None);
+        cache.put(&key(b"x"), b"payload").unwrap();
+        cache.put(&key(b"empty"), b"").unwrap();
+        assert_eq!(cache.get(&key(b"x")).unwrap().unwrap(), b"payload");
+        assert_eq!(cache.get(&key(b"empty")).unwrap().unwrap(), b"");
+        assert_eq!(cache.get(&key(b"y")).unwrap(), None);
+        let none = Cache::none();
+        none.put(&key(b"x"), b"payload").unwrap();
+        assert_eq!(none.get(&key(b"x")).unwrap(), None);
+    }
+
+    #[test]
+    fn a_damaged_entry_counts_as_missing_and_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::open(folder.path()).unwrap();
+        cache.put(&key(b"x"), b"payload").unwrap();
+        let path = folder.path().join(key(b"x").file_name());
+        let whole = std::fs::read(&path).unwrap();
+        for length in 0..whole.len() {
+            std::fs::write(&path, &whole[..length]).unwrap();
+            assert_eq!(cache.get(&key(b"x")).unwrap(), None, "{length} bytes");
+        }
+        let mut changed = whole.clone();
+        *changed.last_mut().unwrap() ^= 1;
+        std::fs::write(&path, changed).unwrap();
+        assert_eq!(cache.get(&key(b"x")).unwrap(), None);
+        cache.put(&key(b"x"), b"payload").unwrap();
+        assert_eq!(cache.get(&key(b"x")).unwrap().unwrap(), b"payload");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_made_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        std::fs::write(&file, "").unwrap();
+        let error = Cache::open(&file.join("cache")).unwrap_err();
+        let path = file.join("cache");
+        assert_eq!(
+            error.to_string(),
+            format!("cannot use the cache {}", path.display())
+        );
+    }
+
+    #[test]
+    fn parts_that_only_join_alike_have_other_keys() {
+        let of = |parts: &[&[u8]]| {
+            let start = KeyBuilder::new("test-1");
+            let all = parts.iter().fold(start, |key, part| key.bytes(part));
+            all.finish()
+        };
+        assert_ne!(of(&[b"ab", b"c"]), of(&[b"a", b"bc"]));
+        assert_ne!(of(&[b"abc"]), of(&[b"abc", b""]));
+    }
+}

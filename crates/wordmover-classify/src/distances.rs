@@ -1,0 +1,195 @@
+//! Distances from documents to random documents, kept in tiles.
+//!
+//! A tile is some thousand documents by [`COLUMNS`] random documents. It is the unit of
+//! the cache: an interrupted run loses the tile it was at, a run with more features
+//! adds columns, and one with other gammas, values of C or folds computes none.
+
+use std::ops::Range;
+
+use wordmover::{Document, EmbeddingParams, EmbeddingStatistics, Gamma};
+
+use crate::bags::{self, Bags, hash_documents};
+use crate::cache::{Cache, Key, KeyBuilder};
+use crate::corpus::LabeledCorpus;
+use crate::error::Result;
+use crate::progress::{Event, Reporter};
+
+/// Random documents to a tile.
+const COLUMNS: usize = 128;
+
+/// Documents to a tile.
+const ROWS: usize = 4096;
+
+/// The distances of the training documents to the random documents of one embedding.
+pub(crate) struct DistanceTable {
+    params: EmbeddingParams,
+    pub bags: Bags,
+    /// Key of each block of documents.
+    blocks: Vec<Key>,
+    /// Tiles there are: all blocks of the first columns, then of the next.
+    tiles: Vec<Vec<f32>>,
+}
+
+impl DistanceTable {
+    /// Without columns yet; the parameters' number of features is not used.
+    pub fn new(params: &EmbeddingParams, train: &LabeledCorpus) -> Result<Self> {
+        // Distances know no gamma: none is settled for them.
+        let params = params.clone().gamma(Gamma::None).n_features(COLUMNS);
+        let bags = Bags::new(&params, train)?;
+        let blocks = bags.documents.chunks(ROWS).map(|block| {
+            let key = KeyBuilder::new("documents-1");
+            hash_documents(key, &bags.model, block).finish()
+        });
+        Ok(DistanceTable {
+            params,
+            blocks: blocks.collect(),
+            bags,
+            tiles: Vec::new(),
+        })
+    }
+
+    /// Sees to it that the distances to the first random documents are there.
+    pub fn extend(
+        &mut self,
+        n_columns: usize,
+        train: &LabeledCorpus,
+        cache: &Cache,
+        reporter: &Reporter,
+    ) -> Result<()> {
+        let n_columns = n_columns.next_multiple_of(COLUMNS);
+        if self.bags.model.n_features() < n_columns {
+            self.params.n_features = n_columns;
+            self.bags.model = bags::fit(&self.params, train)?;
+        }
+        let places: Vec<_> = self.places(n_columns).skip(self.tiles.len()).collect();
+        let mut tiles = Vec::with_capacity(places.len());
+        let mut n_missing = 0;
+        for &(tile, block) in &places {
+            let n_values = COLUMNS * self.block(block).len();
+            let kept = cache.get(&self.key(tile, block))?;
+            let values = kept.and_then(|bytes| decode(&bytes, n_values));
+            if values.is_none() {
+                n_missing += n_values as u64;
+            }
+            tiles.push(values);
+        }
+        if n_missing > 0 {
+            reporter.stage("distances", n_missing, "distances")?;
+        }
+        for ((tile, block), values) in places.into_iter().zip(tiles) {
+            let values = match values {
+                Some(values) => values,
+                None => self.compute(tile, block, cache, reporter)?,
+            };
+            self.tiles.push(values);
+        }
+        Ok(())
+    }
+
+    fn compute(
+        &self,
+        tile: usize,
+        block: usize,
+        cache: &Cache,
+        reporter: &Reporter,
+    ) -> Result<Vec<f32>> {
+        let documents = self.block(block);
+        let mut values = vec![0.0; documents.len() * COLUMNS];
+        let observer = reporter.observer();
+        let mut progress = |done: &EmbeddingStatistics| observer(Event::Steps(done.distances));
+        let model = &self.bags.model;
+        model.distances_into(documents, columns(tile), &mut values, &mut progress)?;
+        cache.put(&self.key(tile, block), &encode(&values))?;
+        Ok(values)
+    }
+
+    /// The first columns of the table, row by row.
+    ///
+    /// # Panics
+    ///
+    /// If [`extend`](Self::extend) did not see to them.
+    pub fn rows(&self, n_columns: usize) -> Vec<f32> {
+        let mut rows = vec![0.0; self.bags.documents.len() * n_columns];
+        for ((tile, block), values) in self.places(n_columns).zip(&self.tiles) {
+            let start = tile * COLUMNS;
+            let width = COLUMNS.min(n_columns - start);
+            let rows = rows[block * ROWS * n_columns..].chunks_exact_mut(n_columns);
+            for (row, values) in rows.zip(values.chunks_exact(COLUMNS)) {
+                row[start..][..width].copy_from_slice(&values[..width]);
+            }
+        }
+        rows
+    }
+
+    /// One over the median distance in the first tile, the scale that gamma is counted
+    /// in; 1 where that says nothing.
+    pub fn scale(&self) -> f64 {
+        let mut distances = self.tiles.first().cloned().unwrap_or_default();
+        let middle = distances.len() / 2;
+        if distances.is_empty() {
+            return 1.0;
+        }
+        let (_, median, _) = distances.select_nth_unstable_by(middle, f32::total_cmp);
+        if *median > 0.0 {
+            1.0 / f64::from(*median)
+        } else {
+            1.0
+        }
+    }
+
+    /// What the first columns depend on.
+    pub fn content(&self, key: KeyBuilder, n_columns: usize) -> KeyBuilder {
+        self.places(n_columns)
+            .fold(key, |key, (tile, block)| {
+                key.bytes(self.key(tile, block).hash())
+            })
+            .numbers([n_columns as u64].into_iter())
+    }
+
+    /// Tile of columns and block of documents, in the order of [`tiles`](Self::tiles).
+    fn places(&self, n_columns: usize) -> impl Iterator<Item = (usize, usize)> + use<> {
+        let n_blocks = self.blocks.len();
+        let tiles = 0..n_columns.div_ceil(COLUMNS);
+        tiles.flat_map(move |tile| (0..n_blocks).map(move |block| (tile, block)))
+    }
+
+    fn block(&self, block: usize) -> &[Document] {
+        let start = block * ROWS;
+        let end = (start + ROWS).min(self.bags.documents.len());
+        &self.bags.documents[start..end]
+    }
+
+    fn key(&self, tile: usize, block: usize) -> Key {
+        let random = self.bags.model.random_documents();
+        let key = KeyBuilder::new("distances-1").bytes(self.blocks[block].hash());
+        let key = columns(tile).fold(key, |key, j| {
+            let words = random.words(j).iter();
+            key.numbers(words.map(|x| u64::from(x.to_bits())))
+        });
+        key.finish()
+    }
+}
+
+/// Random documents of a tile.
+fn columns(tile: usize) -> Range<usize> {
+    tile * COLUMNS..(tile + 1) * COLUMNS
+}
+
+fn encode(values: &[f32]) -> Vec<u8> {
+    values
+        .iter()
+        .flat_map(|value| value.to_le_bytes())
+        .collect()
+}
+
+/// The values, if they are as many as they should be.
+fn decode(bytes: &[u8], n_values: usize) -> Option<Vec<f32>> {
+    let (values, rest) = bytes.as_chunks::<4>();
+    let fits = values.len() == n_values && rest.is_empty();
+    fits.then(|| {
+        values
+            .iter()
+            .map(|&value| f32::from_le_bytes(value))
+            .collect()
+    })
+}

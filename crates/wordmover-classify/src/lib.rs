@@ -1,0 +1,68 @@
+//! Text classification by Word Mover's Embeddings and Word Mover's Distances: section 4
+//! of Wu et al., *Word Mover's Embedding*, EMNLP 2018.
+//!
+//! | for | where |
+//! | --- | --- |
+//! | labelled documents | [`LabeledCorpus`] |
+//! | a classifier, trained and kept in a file | [`TextClassifier`] |
+//! | accuracy on documents not seen | [`evaluate`], [`evaluate_splits`] |
+//! | how parameters are chosen | [`Protocol`], [`WmeParams`], [`KnnParams`] |
+//! | interrupted work taken up again | [`Cache`] |
+//! | what is heard on the way | [`Event`], [`Observer`] |
+//!
+//! ```
+//! use std::ops::ControlFlow;
+//! use std::sync::Arc;
+//! use wordmover::{WordVectors, text::Tokenizer};
+//! use wordmover_classify::{Cache, LabeledCorpus, Protocol, TextClassifier, WmeParams};
+//!
+//! let texts = [("sport", "The striker scored a goal in the final match"),
+//!              ("sport", "Her team won the tennis championship"),
+//!              ("sport", "The coach praised the players after the game"),
+//!              ("politics", "The senate debates the budget"),
+//!              ("politics", "Voters elected a new president"),
+//!              ("politics", "The minister resigned after the vote")];
+//! let vectors = Arc::new(WordVectors::builtin());
+//! let corpus = LabeledCorpus::from_texts(texts, Tokenizer::default(), vectors)?;
+//! let mut params = WmeParams::new(Protocol::Fast);
+//! params.embedding.n_features = 64;
+//! let silent = |_: wordmover_classify::Event| ControlFlow::Continue(());
+//! let (classifier, _) = TextClassifier::train(&params, &corpus, &Cache::none(), &silent)?;
+//! let prediction = &classifier.predict(&["A goal in the last minute won the cup"])?[0];
+//! assert_eq!(classifier.classes()[prediction.class], "sport");
+//! # Ok::<(), wordmover_classify::Error>(())
+//! ```
+//!
+//! Results depend on the documents, the parameters and the seed alone: the same bits for
+//! any number of threads, with a cache or without. Work runs on the current rayon thread
+//! pool. Nothing is printed.
+
+#![deny(missing_docs)]
+#![cfg_attr(not(test), warn(clippy::unwrap_used))]
+
+mod bags;
+mod cache;
+mod choice;
+mod classifier;
+mod corpus;
+mod distances;
+mod error;
+mod evaluation;
+mod file;
+mod folds;
+mod knn;
+mod params;
+mod progress;
+
+pub use bags::name_of as weighting_name;
+pub use cache::Cache;
+pub use choice::{SurfacePoint, SurfaceRound, WmeChoice};
+pub use classifier::{Prediction, TextClassifier, Training};
+pub use corpus::LabeledCorpus;
+pub use error::{Error, Result};
+pub use evaluation::{
+    CrossValidation, Evaluation, Method, Outcome, evaluate, evaluate_splits, random_splits,
+};
+pub use knn::{KnnChoice, KnnCurve};
+pub use params::{KnnParams, Protocol, WmeParams};
+pub use progress::{Event, Observer, StageTime};

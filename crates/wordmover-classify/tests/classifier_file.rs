@@ -1,0 +1,129 @@
+//! The classifier file: round trips, and every way it can be wrong.
+
+mod toy;
+
+use toy::{corpus, params, silent};
+use wordmover::ModelFile;
+use wordmover::format::Attachment;
+use wordmover_classify::{Cache, Protocol, TextClassifier};
+
+fn classifier() -> TextClassifier {
+    let mut params = params(Protocol::Fast);
+    params.embedding.n_features = 20;
+    params.d_maxes = vec![3];
+    let trained = TextClassifier::train(&params, &corpus(45, 1), &Cache::none(), &silent);
+    trained.unwrap().0
+}
+
+#[test]
+fn a_loaded_classifier_says_the_same() {
+    let classifier = classifier();
+    let texts = ["a1 b2 c3", "", "c1 c2", "b7 a1"];
+    let expected = classifier.predict(&texts).unwrap();
+    for bundle in [false, true] {
+        let bytes = classifier.to_bytes(bundle).unwrap();
+        let vectors = (!bundle).then(toy::vectors);
+        let loaded = TextClassifier::from_bytes(&bytes, "t.wmc", vectors).unwrap();
+        assert_eq!(loaded.predict(&texts).unwrap(), expected);
+        assert_eq!(loaded.classes(), classifier.classes());
+        assert_eq!(loaded.choice(), classifier.choice());
+        assert_eq!(loaded.to_bytes(bundle).unwrap(), bytes);
+    }
+    let alone = classifier.to_bytes(false).unwrap();
+    let error = TextClassifier::from_bytes(&alone, "t.wmc", None).unwrap_err();
+    assert!(error.to_string().ends_with("they must be given"), "{error}");
+}
+
+#[test]
+fn it_is_a_model_too() {
+    let classifier = classifier();
+    let bytes = classifier.to_bytes(true).unwrap();
+    let model = ModelFile::from_bytes(&bytes, "t.wmc").unwrap();
+    let model = model.with_vectors(None).unwrap();
+    let texts = ["a1 b2 c3"];
+    assert_eq!(
+        model.transform(&texts).unwrap(),
+        classifier.embedding().transform(&texts).unwrap()
+    );
+    // And a model is not a classifier.
+    let bytes = model.to_bytes(true).unwrap();
+    let error = TextClassifier::from_bytes(&bytes, "m.wme", None).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "m.wme: a wordmover model, but without a classifier in it"
+    );
+}
+
+/// What is said of a classifier whose attachment was changed.
+fn said(change: impl FnOnce(&mut Attachment)) -> String {
+    let bytes = classifier().to_bytes(true).unwrap();
+    let file = ModelFile::from_bytes(&bytes, "t.wmc").unwrap();
+    let mut attachment = file.attachment("classifier").unwrap().clone();
+    change(&mut attachment);
+    let model = file.with_vectors(None).unwrap();
+    let bytes = model.to_bytes_with(true, &[attachment]).unwrap();
+    let error = TextClassifier::from_bytes(&bytes, "t.wmc", None).unwrap_err();
+    error.to_string()
+}
+
+fn with_metadata(key: &str, value: serde_json::Value) -> String {
+    said(|attachment| {
+        let mut metadata: serde_json::Value = serde_json::from_str(&attachment.metadata).unwrap();
+        metadata[key] = value;
+        attachment.metadata = metadata.to_string();
+    })
+}
+
+#[test]
+fn every_defect_has_its_sentence() {
+    use serde_json::json;
+    assert_eq!(
+        with_metadata("version", json!(2)),
+        "t.wmc: classifier format 2 is not 1, the one this version reads"
+    );
+    let damaged = "t.wmc: damaged classifier: ";
+    for (found, expected) in [
+        (with_metadata("most_frequent", json!(3)), "class 3 of 3"),
+        (with_metadata("machines", json!([0, 1, 9])), "class 9 of 3"),
+        (
+            with_metadata("machines", json!([0, 1, 1])),
+            "a class has two machines",
+        ),
+        (
+            with_metadata("machines", json!([0])),
+            "number of classes is 1: it must be at least 2",
+        ),
+        (
+            with_metadata("machines", json!([0, 1])),
+            "intercepts, one for each machine: 1 expected, 3 found",
+        ),
+        (
+            said(|a| a.tensors.retain(|(name, _, _)| name != "weights")),
+            "tensor \"weights\" is missing",
+        ),
+        (
+            said(|a| a.tensors[1].1 = vec![20, 3]),
+            "tensor \"weights\" has the shape [20, 3]",
+        ),
+        (
+            said(|a| a.tensors[1].2[5] = f64::NAN),
+            "a weight is NaN: it must be a finite number",
+        ),
+        (
+            said(|a| a.metadata = a.metadata.replace("\"gamma\":", "\"gamma\":1")),
+            "it does not fit its embedding",
+        ),
+    ] {
+        assert_eq!(found, format!("{damaged}{expected}"));
+    }
+    assert!(with_metadata("classes", json!(7)).starts_with(damaged));
+    assert!(said(|a| a.metadata = "{".to_owned()).starts_with(damaged));
+}
+
+#[test]
+fn every_truncation_is_refused() {
+    let bytes = classifier().to_bytes(true).unwrap();
+    for length in (0..bytes.len()).step_by(97) {
+        assert!(TextClassifier::from_bytes(&bytes[..length], "t.wmc", None).is_err());
+    }
+}

@@ -1,0 +1,243 @@
+//! Options of the commands that classify.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+use wordmover::EmbeddingParams;
+use wordmover_classify::{Cache, KnnParams, Method, Protocol, WmeParams};
+
+use super::groups::{parameter_error, set};
+use super::values::{NormalizeOption, RandomWordsOption, WeightsOption, at_least_one};
+use super::{InputArguments, TextArguments, VectorArguments, WritingArguments};
+use crate::input::InputOptions;
+use crate::usage::usage_error;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ClassifierMethod {
+    /// Linear SVM on Word Mover's Embeddings
+    Wme,
+    /// Votes of nearest neighbours under the Word Mover's Distance
+    KnnWmd,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ProtocolOption {
+    /// The whole grid of the paper, LIBLINEAR's machine, ten folds
+    Paper,
+    /// Successive halving, standardised features, five folds
+    Fast,
+}
+
+/// How to learn.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Learning")]
+pub struct LearningArguments {
+    /// The column or field that holds the class
+    #[arg(long, value_name = "NAME", help_heading = "Input")]
+    pub label_column: String,
+    /// How parameters are chosen by cross-validation
+    #[arg(long, value_enum, default_value_t = ProtocolOption::Fast, value_name = "PROTOCOL")]
+    pub protocol: ProtocolOption,
+    /// Keep distances and results in this folder: the same command, run again after an
+    /// interrupt, goes on where it was
+    #[arg(long, value_name = "DIR")]
+    pub cache: Option<PathBuf>,
+    /// Number of features, R in the paper [default: 1024; 4096 with --protocol paper]
+    #[arg(long, value_name = "R", allow_negative_numbers = true)]
+    pub features: Option<usize>,
+    /// Greatest lengths of random documents to choose from, D_max in the paper
+    /// [default: 3,6,12; 3,6,...,21 with --protocol paper]
+    #[arg(long, value_name = "D,...", value_delimiter = ',', value_parser = at_least_one)]
+    pub d_max: Vec<usize>,
+    /// Weights of words: nbow, tfidf or sif [default: the better of nbow and tfidf; nbow with
+    /// --protocol paper]
+    #[arg(long, value_enum, hide_possible_values = true, value_name = "SCHEME")]
+    pub weights: Option<WeightsOption>,
+    /// Distribution of the random words [default: uniform]
+    #[arg(long, value_enum, value_name = "DISTRIBUTION")]
+    pub random_words: Option<RandomWordsOption>,
+    /// What is done to word vectors first [default: unit]
+    #[arg(long, value_enum, value_name = "HOW")]
+    pub normalize: Option<NormalizeOption>,
+    /// Seed of random documents, folds and splits
+    #[arg(long, default_value_t = 0, value_name = "SEED")]
+    pub seed: u64,
+    /// Drop words that occur less often than this in the training documents
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    pub min_count: u64,
+    /// Keep at most this many distinct words of a document, the most frequent
+    #[arg(long, default_value_t = 500, value_name = "N", value_parser = at_least_one)]
+    pub max_words: usize,
+    #[command(flatten)]
+    pub text: TextArguments,
+}
+
+impl LearningArguments {
+    pub fn protocol(&self) -> Protocol {
+        match self.protocol {
+            ProtocolOption::Paper => Protocol::Paper,
+            ProtocolOption::Fast => Protocol::Fast,
+        }
+    }
+
+    pub fn cache(&self) -> Result<Cache> {
+        Ok(match &self.cache {
+            Some(folder) => Cache::open(folder)?,
+            None => Cache::none(),
+        })
+    }
+
+    /// The parameters of a classifier on embeddings.
+    pub fn wme(&self) -> Result<WmeParams> {
+        let mut params = WmeParams::new(self.protocol());
+        self.set_embedding(&mut params.embedding);
+        set(&mut params.embedding.n_features, self.features);
+        if !self.d_max.is_empty() {
+            params.d_maxes.clone_from(&self.d_max);
+        }
+        if let Some(weights) = self.weights {
+            params.weightings = vec![weights.weighting()];
+        }
+        for &d_max in &params.d_maxes {
+            let embedding = params.embedding.clone().d_max(d_max);
+            embedding.check().map_err(parameter_error)?;
+        }
+        Ok(params)
+    }
+
+    /// The parameters of a classifier by neighbours.
+    pub fn knn(&self) -> Result<KnnParams> {
+        let given = [
+            ("--features", self.features.is_some()),
+            ("--d-max", !self.d_max.is_empty()),
+            ("--random-words", self.random_words.is_some()),
+        ];
+        if let Some((option, _)) = given.into_iter().find(|(_, given)| *given) {
+            return Err(usage_error(format!(
+                "{option} is for --method wme: neighbours need no random documents"
+            )));
+        }
+        let mut params = KnnParams::new(self.protocol());
+        self.set_embedding(&mut params.embedding);
+        if let Some(weights) = self.weights {
+            params.weightings = vec![weights.weighting()];
+        }
+        Ok(params)
+    }
+
+    fn set_embedding(&self, embedding: &mut EmbeddingParams) {
+        embedding.seed = self.seed;
+        embedding.bag.min_count = self.min_count;
+        embedding.bag.max_words = self.max_words;
+        let normalization = self.normalize.map(NormalizeOption::normalization);
+        set(&mut embedding.normalization, normalization);
+        let random_words = self.random_words.map(RandomWordsOption::random_words);
+        set(&mut embedding.random_words, random_words);
+    }
+
+    pub fn input(&self, input: &InputArguments, split_column: Option<&String>) -> InputOptions {
+        InputOptions {
+            label_column: Some(self.label_column.clone()),
+            split_column: split_column.cloned(),
+            ..input.options()
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    wordmover train corpus.tsv --text-column text --label-column label -o topics.wmc\n  \
+    wordmover train corpus.jsonl --field body --label-column topic --vectors glove.txt.gz \\\n                  \
+    --bundle-vectors --cache cache -o topics.wmc\n\n\
+    The classifier is one file: it needs nothing else where the word vectors are the\n\
+    built-in ones or bundled, and else the same --vectors. It is a model, too, for\n\
+    `wordmover embed` and `wordmover info`.")]
+pub struct TrainArguments {
+    /// Documents with classes: .tsv, .csv or .jsonl, also .gz; - is standard input
+    #[arg(value_name = "CORPUS")]
+    pub documents: PathBuf,
+    /// The classifier file, .wmc
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Put the word vectors into the file, so that it needs no others
+    #[arg(long)]
+    pub bundle_vectors: bool,
+    #[command(flatten)]
+    pub input: InputArguments,
+    #[command(flatten)]
+    pub vectors: VectorArguments,
+    #[command(flatten)]
+    pub learning: LearningArguments,
+    #[command(flatten)]
+    pub writing: WritingArguments,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    wordmover predict topics.wmc new.txt -o predictions.csv\n  \
+    wordmover predict topics.wmc new.tsv --column text --id-column key -o predictions.jsonl\n\n\
+    A document without a known word gets the class most frequent in training, and no\n\
+    decision values.")]
+pub struct PredictArguments {
+    /// A classifier that `wordmover train` wrote
+    #[arg(value_name = "CLASSIFIER")]
+    pub classifier: PathBuf,
+    /// Documents: .txt (one a line), .tsv, .csv or .jsonl, also .gz; - is standard input
+    #[arg(value_name = "INPUT")]
+    pub documents: PathBuf,
+    /// Where classes and decision values go: .csv or .jsonl; - prints JSON lines
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    #[command(flatten)]
+    pub input: InputArguments,
+    #[command(flatten)]
+    pub vectors: VectorArguments,
+    #[command(flatten)]
+    pub writing: WritingArguments,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    wordmover evaluate corpus.tsv --text-column text --label-column label --report report.html\n  \
+    wordmover evaluate corpus.tsv --column text --label-column label --method knn-wmd --json\n\n\
+    Parameters are chosen on the training documents of each split alone. Random splits are\n\
+    the same for every method and protocol.")]
+pub struct EvaluateArguments {
+    /// Documents with classes: .tsv, .csv or .jsonl, also .gz; - is standard input
+    #[arg(value_name = "CORPUS")]
+    pub documents: PathBuf,
+    /// What is measured
+    #[arg(long, value_enum, default_value_t = ClassifierMethod::Wme, value_name = "METHOD")]
+    pub method: ClassifierMethod,
+    /// The column or field that says train or test; without it, or where it says - for
+    /// all documents, the corpus is split at random
+    #[arg(long, value_name = "NAME", help_heading = "Input")]
+    pub split_column: Option<String>,
+    /// Number of random splits, 70 % to learn from
+    #[arg(long, default_value_t = 5, value_name = "N", value_parser = at_least_one)]
+    pub splits: usize,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Write a report with pictures, one HTML file
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+    #[command(flatten)]
+    pub input: InputArguments,
+    #[command(flatten)]
+    pub vectors: VectorArguments,
+    #[command(flatten)]
+    pub learning: LearningArguments,
+    #[command(flatten)]
+    pub writing: WritingArguments,
+}
+
+impl EvaluateArguments {
+    pub fn method(&self) -> Result<Method> {
+        Ok(match self.method {
+            ClassifierMethod::Wme => Method::Wme(self.learning.wme()?),
+            ClassifierMethod::KnnWmd => Method::KnnWmd(self.learning.knn()?),
+        })
+    }
+}

@@ -1,0 +1,303 @@
+//! `wordmover evaluate`: how well a method classifies documents it has not seen.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail};
+use serde_json::{Value, json};
+use wordmover_classify::{CrossValidation, Evaluation, LabeledCorpus, evaluate_splits};
+use wordmover_learn::split::Split;
+
+use super::labeled;
+use crate::args::{ClassifierMethod, EvaluateArguments};
+use crate::input;
+use crate::output::{AsideFile, check_target, print};
+use crate::progress::{CorpusSummary, Stages, Watcher, count, say};
+use crate::report::{self, Heading};
+
+pub fn run(arguments: &EvaluateArguments) -> Result<()> {
+    let (learning, quiet) = (&arguments.learning, arguments.writing.quiet);
+    if let Some(path) = &arguments.report {
+        check_target(path, arguments.writing.force)?;
+    }
+    let method = arguments.method()?;
+    let tokenizer = learning.text.tokenizer()?;
+    let options = learning.input(&arguments.input, arguments.split_column.as_ref());
+    let documents = input::open(&arguments.documents, &options)?;
+    let cache = learning.cache()?;
+    let start = Instant::now();
+    let mut stages = Stages::default();
+    let vectors = stages.time("opening", || arguments.vectors.open())?;
+    let path = &arguments.documents;
+    let labeled = labeled::read(documents, path, tokenizer, vectors, quiet, &mut stages)?;
+    let corpus = labeled.corpus;
+    let splits = match given_split(&labeled.splits)? {
+        Some(split) => vec![split],
+        None => wordmover_classify::random_splits(&corpus, arguments.splits, learning.seed)?,
+    };
+    if !quiet {
+        let n_classes = count(corpus.classes().len() as u64, "class");
+        let described = labeled.summary.describe(corpus.vectors().name());
+        say(&format!("{n_classes}, {described}"));
+    }
+
+    let watcher = Watcher::new(quiet);
+    let observer = |event: wordmover_classify::Event| watcher.hear(event);
+    let evaluated = evaluate_splits(&method, &corpus, &splits, &cache, &observer);
+    watcher.finish();
+    let evaluation = evaluated?;
+    for time in evaluation.outcomes.iter().flat_map(|o| &o.times) {
+        stages.add(time.stage, Duration::from_secs_f64(time.seconds));
+    }
+    let seconds = start.elapsed().as_secs_f64();
+
+    if let Some(path) = &arguments.report {
+        let heading = heading(arguments, &corpus, &labeled.summary, &stages);
+        let html = report::html(&heading, corpus.classes(), &evaluation);
+        AsideFile::holding(html.as_bytes(), path, arguments.writing.force)?.commit()?;
+        if !quiet {
+            say(&format!("wrote {}", path.display()));
+        }
+    }
+    if arguments.json {
+        let value = as_json(arguments, &corpus, &labeled.summary, &evaluation, seconds);
+        return print(&format!("{value}\n"));
+    }
+    print(&as_text(&corpus, &evaluation))?;
+    if !quiet {
+        say(&stages.to_string());
+    }
+    Ok(())
+}
+
+/// The split that the split column gives; none where it says `-` for every document or
+/// was not asked for.
+fn given_split(column: &[Option<String>]) -> Result<Option<Split>> {
+    let mut split = Split {
+        train: Vec::new(),
+        test: Vec::new(),
+    };
+    let mut n_unsplit = 0;
+    for (row, value) in column.iter().enumerate() {
+        match value.as_deref() {
+            Some("train") => split.train.push(row),
+            Some("test") => split.test.push(row),
+            None | Some("-") => n_unsplit += 1,
+            Some(other) => bail!(
+                "the split of document {} is `{other}`; it must be train or test, or - for all",
+                row + 1
+            ),
+        }
+    }
+    if n_unsplit == column.len() {
+        return Ok(None);
+    }
+    if n_unsplit > 0 {
+        bail!("the split is - for {n_unsplit} documents, and train or test for others");
+    }
+    for (part, rows) in [("train", &split.train), ("test", &split.test)] {
+        if rows.is_empty() {
+            bail!("no document has the split {part}");
+        }
+    }
+    Ok(Some(split))
+}
+
+fn method_name(arguments: &EvaluateArguments) -> &'static str {
+    match arguments.method {
+        ClassifierMethod::Wme => "wme",
+        ClassifierMethod::KnnWmd => "knn-wmd",
+    }
+}
+
+fn heading(
+    arguments: &EvaluateArguments,
+    corpus: &LabeledCorpus,
+    summary: &CorpusSummary,
+    stages: &Stages,
+) -> Heading {
+    let protocol = arguments.learning.protocol();
+    Heading {
+        corpus: input::shown(&arguments.documents).to_string(),
+        facts: vec![
+            ("method", method_name(arguments).to_owned()),
+            ("protocol", format!("{protocol:?}").to_lowercase()),
+            ("documents", summary.describe(corpus.vectors().name())),
+            ("vectors", {
+                let vectors = corpus.vectors();
+                let (words, dim) = (vectors.len(), vectors.dim());
+                let checksum = vectors.checksum();
+                format!("{}, {words} x {dim}, sha256 {checksum}", vectors.name())
+            }),
+            ("seed", arguments.learning.seed.to_string()),
+            ("time", stages.to_string()),
+            (
+                "program",
+                concat!("wordmover ", env!("CARGO_PKG_VERSION")).to_owned(),
+            ),
+        ],
+    }
+}
+
+fn as_json(
+    arguments: &EvaluateArguments,
+    corpus: &LabeledCorpus,
+    summary: &CorpusSummary,
+    evaluation: &Evaluation,
+    seconds: f64,
+) -> Value {
+    let classes = corpus.classes();
+    let confusion = &evaluation.confusion;
+    let figures = confusion.class_figures();
+    let figures = figures.iter().map(|figures| {
+        json!({
+            "class": classes[figures.class],
+            "documents": figures.n_rows,
+            "predicted": figures.n_predicted,
+            "precision": figures.precision,
+            "recall": figures.recall,
+            "f1": figures.f1,
+        })
+    });
+    let seen = confusion.classes().iter().map(|&class| &classes[class]);
+    let vectors = corpus.vectors();
+    json!({
+        "method": method_name(arguments),
+        "protocol": arguments.learning.protocol(),
+        "seed": arguments.learning.seed,
+        "documents": summary.n_documents,
+        "coverage": corpus.coverage(),
+        "vectors": {
+            "name": vectors.name(),
+            "words": vectors.len(),
+            "dim": vectors.dim(),
+            "checksum": vectors.checksum(),
+        },
+        "accuracy": evaluation.accuracy,
+        "deviation": evaluation.deviation,
+        "macro_f1": confusion.macro_f1(),
+        "classes": figures.collect::<Vec<_>>(),
+        "confusion": {
+            "classes": seen.collect::<Vec<_>>(),
+            "counts": confusion.rows().collect::<Vec<_>>(),
+        },
+        "splits": evaluation.outcomes,
+        "seconds": seconds,
+    })
+}
+
+fn as_text(corpus: &LabeledCorpus, evaluation: &Evaluation) -> String {
+    let mut text = String::new();
+    let mut line = |line: String| {
+        text.push_str(line.trim_end());
+        text.push('\n');
+    };
+    let n_splits = evaluation.outcomes.len();
+    let spread = match n_splits {
+        1 => String::new(),
+        n => format!(" ± {:.2} over {n} splits", 100.0 * evaluation.deviation),
+    };
+    line(format!(
+        "accuracy  {:.2} %{spread}",
+        100.0 * evaluation.accuracy
+    ));
+    let confusion = &evaluation.confusion;
+    line(format!("macro F1  {:.2} %", 100.0 * confusion.macro_f1()));
+    let without: usize = evaluation
+        .outcomes
+        .iter()
+        .map(|outcome| outcome.n_test_without_words)
+        .sum();
+    if without > 0 {
+        let documents = count(without as u64, "test document");
+        line(format!(
+            "{documents} without a known word: given the class most frequent in training"
+        ));
+    }
+
+    let classes: Vec<&String> = confusion
+        .classes()
+        .iter()
+        .map(|&class| &corpus.classes()[class])
+        .collect();
+    let width = classes.iter().map(|class| class.chars().count()).max();
+    let width = width.unwrap_or(0).max("class".len());
+    line(String::new());
+    line(format!(
+        "{:width$}  documents  precision    recall        F1  predicted as each class, in this order",
+        "class"
+    ));
+    let widest = confusion
+        .rows()
+        .flatten()
+        .max()
+        .map_or(1, |n| n.to_string().len());
+    for ((class, figures), counts) in classes
+        .iter()
+        .zip(confusion.class_figures())
+        .zip(confusion.rows())
+    {
+        let counts = counts.iter().map(|n| format!("{n:widest$}"));
+        line(format!(
+            "{class:width$}  {:9}  {:7.2} %  {:6.2} %  {:6.2} %  {}",
+            figures.n_rows,
+            100.0 * figures.precision,
+            100.0 * figures.recall,
+            100.0 * figures.f1,
+            counts.collect::<Vec<_>>().join(" ")
+        ));
+    }
+
+    line(String::new());
+    for (i, outcome) in evaluation.outcomes.iter().enumerate() {
+        let chosen = report::choice(&outcome.cross_validation);
+        let held_out = match &outcome.cross_validation {
+            CrossValidation::Wme { rounds, .. } => rounds.last().map_or(0, |round| round.n_folds),
+            _ => 0,
+        };
+        let folds = match held_out {
+            0 => String::new(),
+            n => format!(" in {n} folds"),
+        };
+        line(format!(
+            "split {}: {:.2} % of {} (trained on {}); {chosen}: {:.2} %{folds}",
+            i + 1,
+            100.0 * outcome.accuracy,
+            outcome.n_test,
+            outcome.n_train,
+            100.0 * outcome.cross_validation.accuracy(),
+        ));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn split(values: &[&str]) -> Result<Option<Split>> {
+        let column: Vec<_> = values.iter().map(|v| Some((*v).to_owned())).collect();
+        given_split(&column)
+    }
+
+    #[test]
+    fn a_split_is_whole_or_absent() {
+        let found = split(&["train", "test", "train"]).unwrap().unwrap();
+        assert_eq!((found.train, found.test), (vec![0, 2], vec![1]));
+        assert_eq!(split(&["-", "-"]).unwrap(), None);
+        assert_eq!(given_split(&[None, None]).unwrap(), None);
+        for (values, problem) in [
+            (
+                &["train", "dev"][..],
+                "the split of document 2 is `dev`; it must be train or test, or - for all",
+            ),
+            (
+                &["train", "-", "test"],
+                "the split is - for 1 documents, and train or test for others",
+            ),
+            (&["train", "train"], "no document has the split test"),
+            (&["test"], "no document has the split train"),
+        ] {
+            assert_eq!(split(values).unwrap_err().to_string(), problem);
+        }
+    }
+}

@@ -1,0 +1,337 @@
+//! `wordmover train`, `predict` and `evaluate`.
+
+use serde_json::Value;
+
+use crate::support::{Place, gzip};
+
+/// Forty headlines of five topics.
+const HEADLINES: &str = include_str!("../../../../examples/headlines.tsv");
+
+fn place() -> Place {
+    let place = Place::new();
+    place.write("news.tsv", HEADLINES);
+    place
+}
+
+const TRAIN: &str = "train news.tsv --text-column text --label-column topic --features 64";
+const EVALUATE: &str = "evaluate news.tsv --text-column text --label-column topic";
+
+#[test]
+fn a_classifier_is_trained_and_predicts() {
+    let place = place();
+    let ended = place.run(&format!("{TRAIN} -o news.wmc"));
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), ""));
+    let said: Vec<&str> = ended.stderr.lines().collect();
+    assert_eq!(
+        said[0],
+        "5 classes, 40 documents, 224 words, 100.0% of them known to glove-6b-100d-80k"
+    );
+    assert!(said[1].starts_with("chose "), "{said:?}");
+    assert!(said[3].starts_with("wrote news.wmc: "), "{said:?}");
+    place.write(
+        "new.txt",
+        "Striker scores in the last minute\n\nSenate votes on the budget\n",
+    );
+    let ended = place.run("predict news.wmc new.txt -o new.csv");
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(
+        ended
+            .stderr
+            .contains("1 document without a known word: given the class most frequent in training"),
+        "{}",
+        ended.stderr
+    );
+    let csv = place.read_text("new.csv");
+    let rows: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
+    assert_eq!(rows[0][..3], ["id", "label", "decision value of business"]);
+    assert_eq!(rows[1][..2], ["0", "sport"]);
+    // All topics are equally frequent: the first.
+    assert_eq!(rows[2], ["1", "business", "", "", "", "", ""]);
+    assert_eq!(rows[3][..2], ["2", "politics"]);
+
+    // The same, as JSON lines on standard output.
+    let printed = place.ok("predict news.wmc new.txt -o - -q");
+    for (line, row) in printed.lines().zip(&rows[1..]) {
+        let value: Value = serde_json::from_str(line).unwrap();
+        assert_eq!(value["label"], row[1]);
+        let of_business = value["decision_values"]["business"].as_f64();
+        assert_eq!(of_business, row[2].parse().ok());
+    }
+    let ids = place.run("predict news.wmc news.tsv --column text --id-column topic -o p.jsonl -q");
+    assert_eq!(ids.code, Some(0), "{ids:?}");
+    let first = place.read_text("p.jsonl");
+    assert!(first.starts_with("{\"decision_values\":{"), "{first}");
+    assert!(
+        first
+            .lines()
+            .next()
+            .unwrap()
+            .contains("\"id\":\"politics\"")
+    );
+
+    // It is a model, too.
+    place.ok("embed new.txt --model news.wmc -o new.npy -q");
+    assert!(
+        place
+            .ok("info news.wmc")
+            .starts_with("features        64 (R)")
+    );
+}
+
+#[test]
+fn other_vectors_are_asked_for_or_bundled() {
+    let place = place();
+    let words = "striker scores goal senate vote budget bank shares film novel planet cell team";
+    let glove: String = words
+        .split(' ')
+        .enumerate()
+        .map(|(i, word)| format!("{word} {} {} 1\n", i % 5, i % 3))
+        .collect();
+    place.write("glove.txt.gz", gzip(glove));
+    place.write("new.txt", "striker goal\n");
+    let train = "train two.tsv --column text --label-column topic --features 8 --d-max 2 \
+                 --vectors glove.txt.gz -q";
+    let rows = "sport\tstriker goal\nnews\tsenate vote\n".repeat(6);
+    place.write("two.tsv", format!("topic\ttext\n{rows}"));
+    place.ok(&format!("{train} -o plain.wmc"));
+    place.ok(&format!("{train} -o whole.wmc --bundle-vectors"));
+    let refused = place.run("predict plain.wmc new.txt -o p.csv");
+    assert_eq!(refused.code, Some(1));
+    assert!(
+        refused.stderr.ends_with("they must be given\n"),
+        "{}",
+        refused.stderr
+    );
+    place.ok("predict plain.wmc new.txt -o p.csv --vectors glove.txt.gz -q");
+    place.ok("predict whole.wmc new.txt -o w.csv -q");
+    assert_eq!(place.read("p.csv"), place.read("w.csv"));
+    assert!(place.read_text("p.csv").contains("\n0,sport,"));
+}
+
+#[test]
+fn an_evaluation_prints_figures_json_and_a_report() {
+    let place = place();
+    let evaluate = format!("{EVALUATE} --features 64 --splits 2 --cache cache");
+    let text = place.ok(&format!("{evaluate} --report report.html -q"));
+    assert!(text.starts_with("accuracy  "), "{text}");
+    assert!(text.contains(" over 2 splits\n"), "{text}");
+    assert!(text.contains("\nsplit 2: "), "{text}");
+
+    let json: Value = serde_json::from_str(&place.ok(&format!("{evaluate} --json -q"))).unwrap();
+    let accuracy = 100.0 * json["accuracy"].as_f64().unwrap();
+    assert!(
+        text.starts_with(&format!("accuracy  {accuracy:.2} %")),
+        "{text}"
+    );
+    assert_eq!(json["splits"].as_array().unwrap().len(), 2);
+    assert_eq!(json["splits"][0]["n_test"], 12);
+    let choice = &json["splits"][0]["cross_validation"]["choice"];
+    assert_eq!(choice["n_features"], 64);
+    let counts = json["confusion"]["counts"].as_array().unwrap();
+    let judged = counts.iter().flat_map(|row| row.as_array().unwrap());
+    assert_eq!(judged.map(|n| n.as_u64().unwrap()).sum::<u64>(), 24);
+
+    let html = place.read_text("report.html");
+    assert!(html.contains(&format!("{accuracy:.2} %</span> accuracy")));
+    assert!(html.matches("<svg").count() >= 3);
+    // Self-contained: nothing is fetched.
+    for outside in ["<script", "<link", "src=", "href=", "url("] {
+        assert!(!html.contains(outside), "{outside}");
+    }
+    assert_eq!(
+        html.matches("<details").count(),
+        html.matches("</details>").count()
+    );
+    place
+        .run(&format!("{evaluate} --report report.html"))
+        .failed(1, "report.html exists; pass --force to replace it");
+}
+
+#[test]
+fn neighbours_are_evaluated_on_the_same_splits() {
+    let place = place();
+    let knn = format!("{EVALUATE} --method knn-wmd --splits 1 --json -q --report k.html");
+    let knn: Value = serde_json::from_str(&place.ok(&knn)).unwrap();
+    let choice = &knn["splits"][0]["cross_validation"]["choice"];
+    assert!(choice["k"].as_u64().unwrap() >= 1, "{choice}");
+    assert_eq!(knn["splits"][0]["n_test"], 12);
+    assert!(place.read_text("k.html").contains("<polyline"));
+    let documents = |json: &Value| -> Vec<Value> {
+        let classes = json["classes"].as_array().unwrap();
+        classes
+            .iter()
+            .map(|class| class["documents"].clone())
+            .collect()
+    };
+    let wme = format!("{EVALUATE} --features 16 --d-max 2 --splits 1 --json -q");
+    let wme: Value = serde_json::from_str(&place.ok(&wme)).unwrap();
+    assert_eq!(documents(&knn), documents(&wme));
+    place
+        .run(&format!("{EVALUATE} --method knn-wmd --d-max 3"))
+        .failed(
+            2,
+            "--d-max is for --method wme: neighbours need no random documents",
+        );
+}
+
+#[test]
+fn a_split_of_the_corpus_own_is_used() {
+    let place = Place::new();
+    let rows = HEADLINES.lines().skip(1).enumerate().map(|(i, line)| {
+        let split = if i % 4 == 0 { "test" } else { "train" };
+        format!("{split}\t{line}\n")
+    });
+    let rows: String = rows.collect();
+    place.write(
+        "news.tsv",
+        format!("split\ttopic\ttext\n{rows}test\tsport\t\ntest\tother\tgoal\n"),
+    );
+    let evaluate = format!("{EVALUATE} --split-column split --features 32 --d-max 3 --json -q");
+    let json: Value = serde_json::from_str(&place.ok(&evaluate)).unwrap();
+    // An empty document and one of a class never seen are judged like any other.
+    assert_eq!(json["splits"][0]["n_test"], 12);
+    assert_eq!(json["splits"][0]["n_test_without_words"], 1);
+    let other = json["classes"].as_array().unwrap();
+    let other = other
+        .iter()
+        .find(|class| class["class"] == "other")
+        .unwrap();
+    assert_eq!(
+        (&other["recall"], &other["predicted"]),
+        (&0.0.into(), &0.into())
+    );
+    place.write("bad.tsv", "split\ttopic\ttext\ndev\tsport\tgoal\n");
+    place
+        .run("evaluate bad.tsv --column text --label-column topic --split-column split")
+        .failed(
+            1,
+            "the split of document 1 is `dev`; it must be train or test, or - for all",
+        );
+}
+
+#[test]
+fn what_cannot_be_learnt_from_is_refused_in_a_sentence() {
+    let place = place();
+    let refused = |rows: &str, code: i32, sentence: &str| {
+        place.write("bad.tsv", format!("topic\ttext\n{rows}"));
+        let train = "train bad.tsv --column text --label-column topic -o bad.wmc -q";
+        place.run(train).failed(code, sentence);
+        assert!(!place.names().contains("bad.wmc"));
+    };
+    refused("", 1, "bad.tsv holds no documents");
+    refused(
+        "sport\tgoal\nsport\tstriker\n",
+        1,
+        "all 2 training documents are of class `sport`: at least two classes are needed",
+    );
+    refused(
+        "sport\tgoal\n\tstriker\n",
+        1,
+        "bad.tsv: line 3: the label is empty",
+    );
+    refused(
+        "sport\tqqzzx\nnews\tzzxqq\n",
+        1,
+        "none of the 2 training documents has a word that the vectors know",
+    );
+    refused(
+        "sport\tgoal\nnews\tvote\n",
+        1,
+        "2 training documents with known words cannot be divided into 5 folds",
+    );
+    place
+        .run("train news.tsv --column text --label-column class -o x.wmc")
+        .failed(
+            2,
+            "news.tsv has no column `class`; its columns are `topic`, `text`",
+        );
+    place
+        .run("train news.tsv --column body --label-column topic -o x.wmc")
+        .failed(
+            2,
+            "news.tsv has no column `body`; its columns are `topic`, `text`",
+        );
+    place.write("docs.txt", "goal\n");
+    place
+        .run("train docs.txt --label-column topic -o x.wmc")
+        .failed(
+            2,
+            "documents with labels are TSV, CSV or JSON lines; the lines of a text file have none",
+        );
+    place.write("docs.jsonl", "{\"t\": \"goal\", \"c\": null}\n");
+    place
+        .run("train docs.jsonl --field t --label-column c -o x.wmc")
+        .failed(
+            1,
+            "docs.jsonl: line 1: the label in the field `c` is null, not a string or an integer",
+        );
+    place.run("train news.tsv --column text -o x.wmc").failed(
+        2,
+        "the following required arguments were not provided: --label-column <NAME>",
+    );
+    place
+        .run(&format!("{EVALUATE} --features 0"))
+        .failed(2, "--features is 0: it must be between 1 and 1048576");
+    place.ok(&format!("{TRAIN} --d-max 2 -o news.wmc -q"));
+    place.ok("fit docs.txt -o model.wme -q");
+    place.run("predict model.wme docs.txt -o p.csv").failed(
+        1,
+        "model.wme: a wordmover model, but without a classifier in it",
+    );
+    place.run("predict news.wmc docs.txt -o p.npy").failed(
+        2,
+        "cannot tell the format of p.npy from its suffix; end it in .csv or .jsonl",
+    );
+}
+
+#[test]
+fn a_class_smaller_than_the_folds_is_told() {
+    let place = Place::new();
+    place.write(
+        "news.tsv",
+        format!("{HEADLINES}weather\tRain and storm over the coast\n"),
+    );
+    let ended = place.run(&format!("{TRAIN} --d-max 2 -o news.wmc"));
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let note = "class `weather` has 1 training document, fewer than the 5 folds: \
+                some folds hold none of it\n";
+    assert!(ended.stderr.contains(note), "{}", ended.stderr);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_evaluation_is_taken_up_again() {
+    use std::time::{Duration, Instant};
+
+    let place = place();
+    let options = "--features 4096 --d-max 12 --weights nbow --splits 1 --json";
+    let evaluate = format!("{EVALUATE} {options} --cache cache");
+    let child = place.command(evaluate.split(' ')).spawn().unwrap();
+    let start = Instant::now();
+    let n_kept = || match std::fs::read_dir(place.path("cache")) {
+        Ok(entries) => entries.count(),
+        Err(_) => 0,
+    };
+    while n_kept() < 3 {
+        assert!(
+            start.elapsed() < Duration::from_secs(120),
+            "nothing is kept"
+        );
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let kill = std::process::Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
+    assert!(kill.unwrap().success());
+    let ended = crate::support::wait(child);
+    // It may have come through before it heard.
+    assert!(matches!(ended.code, Some(130 | 0)), "{ended:?}");
+    let resumed: Value = serde_json::from_str(&place.ok(&format!("{evaluate} -q"))).unwrap();
+    let whole = place.ok(&format!("{EVALUATE} {options} -q"));
+    let whole: Value = serde_json::from_str(&whole).unwrap();
+    for key in ["accuracy", "confusion", "classes"] {
+        assert_eq!(resumed[key], whole[key]);
+    }
+    let rounds = |json: &Value| json["splits"][0]["cross_validation"].clone();
+    assert_eq!(rounds(&resumed), rounds(&whole));
+}
