@@ -33,8 +33,8 @@ class WordMoversEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     Feature j of a document x is exp(-gamma * WMD(x, omega_j)) / sqrt(n_features) for
     random documents omega_j, and then finished, so that cosines tell documents apart; WMD
     is exact. With finish="raw" and components="keep" these are the features of the paper,
-    whose inner products approximate the Word Mover's Kernel. Documents are texts, or lists of words that
-    were tokenised elsewhere, which are taken as they are.
+    whose inner products approximate the Word Mover's Kernel. Documents are texts, or lists
+    of words that were tokenised elsewhere, which are taken as they are.
 
     Parameters
     ----------
