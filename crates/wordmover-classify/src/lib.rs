@@ -50,6 +50,7 @@ mod error;
 mod evaluation;
 mod file;
 mod folds;
+mod held_out;
 mod knn;
 mod params;
 mod progress;
@@ -57,7 +58,7 @@ mod progress;
 pub use bags::name_of as weighting_name;
 pub use cache::Cache;
 pub use choice::{SurfacePoint, SurfaceRound, WmeChoice};
-pub use classifier::{Prediction, TextClassifier, Training};
+pub use classifier::{ClassifierInfo, Prediction, TextClassifier, Training};
 pub use corpus::LabeledCorpus;
 pub use error::{Error, Result};
 pub use evaluation::{

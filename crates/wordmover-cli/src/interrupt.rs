@@ -1,6 +1,18 @@
 //! What happens when the user, or the system, asks the program to stop.
 
+use std::sync::OnceLock;
+
 use anyhow::Result;
+use wordmover_classify::Cache;
+
+/// The cache in use, if there is one.
+static CACHE: OnceLock<Cache> = OnceLock::new();
+
+/// From now on an interrupt waits for the entry that this cache is writing.
+pub fn wait_for(cache: &Cache) {
+    // A run has one cache.
+    let _ = CACHE.set(cache.clone());
+}
 
 /// From now on an interrupt or a request to terminate removes what is unfinished and
 /// ends the program with code 130. A hang-up is left alone: `nohup` must work.
@@ -16,6 +28,9 @@ pub fn install() -> Result<()> {
     std::thread::spawn(move || {
         if signals.forever().next().is_some() {
             crate::output::remove_unfinished();
+            if let Some(cache) = CACHE.get() {
+                cache.close();
+            }
             crate::progress::clear();
             crate::progress::say("interrupted: unfinished files were removed");
             std::process::exit(130);
