@@ -33,6 +33,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if output::is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
+            interrupt::give_way();
             progress::say(&format!("error: {}", sentence::of(&error)));
             ExitCode::from(if usage::is_usage_error(&error) { 2 } else { 1 })
         }
