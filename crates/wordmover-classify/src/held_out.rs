@@ -7,9 +7,9 @@ use wordmover_learn::{Features, LinearSvm, SvmParams};
 use crate::error::Result;
 use crate::progress::{Event, Reporter};
 
-/// Learns without each fold in turn and predicts it: one machine a fold, from 0. Where
-/// cross-validation went along a path of C with warm starts, a document at the border
-/// of two classes may have fallen on its other side there.
+/// Learns without each fold in turn and predicts it: one machine a fold, with all
+/// features, from 0 and to the end. Cross-validation may have made do with fewer
+/// features, or stopped sooner, so a few documents may have fallen otherwise there.
 pub(crate) fn confusion(
     svm: SvmParams,
     features: Features,

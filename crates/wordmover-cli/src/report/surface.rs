@@ -22,10 +22,11 @@ pub fn figures(rounds: &[SurfaceRound], choice: &WmeChoice) -> String {
         let low = median(accuracies().collect()).min(best - 1e-9);
         let _ = write!(
             html,
-            "<h3>Round {}: R = {}</h3>\n<p>Per cent of the documents held out that were right, in \
-             {} folds; white is {:.1} or less, the darkest {:.1}.</p>\n",
+            "<h3>Round {}: R = {}</h3>\n<p>Per cent of {} documents that were right while their \
+             fold, one of {}, was held out; white is {:.1} or less, the darkest {:.1}.</p>\n",
             i + 1,
             round.n_features,
+            round.n_documents,
             round.n_folds,
             100.0 * low,
             100.0 * best
@@ -34,13 +35,26 @@ pub fn figures(rounds: &[SurfaceRound], choice: &WmeChoice) -> String {
         let same =
             |a: &SurfacePoint, b: &SurfacePoint| (a.weighting, a.d_max) == (b.weighting, b.d_max);
         for points in round.points.chunk_by(same) {
-            html.push_str(&figure(points, low, best, chosen));
+            let frame = chosen.and_then(|choice| position(points, round.n_features, choice));
+            html.push_str(&figure(points, low, best, frame));
         }
     }
     html
 }
 
-fn figure(points: &[SurfacePoint], low: f64, best: f64, chosen: Option<&WmeChoice>) -> String {
+/// Which of the points the choice is, if it is one. With more features than the last
+/// round had, C is the less.
+fn position(points: &[SurfacePoint], n_features: usize, choice: &WmeChoice) -> Option<usize> {
+    let cost = choice.cost * choice.n_features as f64 / n_features as f64;
+    points.iter().position(|point| {
+        (point.weighting, point.d_max, point.gamma)
+            == (choice.weighting, choice.d_max, choice.gamma)
+            && (point.cost / cost - 1.0).abs() < 1e-9
+    })
+}
+
+/// The points of one candidate, one of them perhaps framed.
+fn figure(points: &[SurfacePoint], low: f64, best: f64, frame: Option<usize>) -> String {
     let first = &points[0];
     let n_costs = points.iter().take_while(|p| p.gamma == first.gamma).count();
     let n_gammas = points.len().div_ceil(n_costs);
@@ -90,13 +104,6 @@ fn figure(points: &[SurfacePoint], low: f64, best: f64, chosen: Option<&WmeChoic
             );
         }
     }
-    let is_chosen = |point: &&SurfacePoint| {
-        chosen.is_some_and(|c| {
-            (c.weighting, c.d_max) == (point.weighting, point.d_max)
-                && (c.gamma, c.cost) == (point.gamma, point.cost)
-        })
-    };
-    let frame = points.iter().position(|point| is_chosen(&point));
     if let Some(i) = frame {
         let _ = writeln!(
             svg,

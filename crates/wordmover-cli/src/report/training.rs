@@ -9,11 +9,17 @@ use crate::progress::Stages;
 /// The whole page. `names` are those of the classes, by number.
 pub fn page(heading: &Heading, names: &[String], training: &Training, stages: &Stages) -> String {
     let choice = &training.choice;
-    let n_folds = training.rounds.last().map_or(0, |round| round.n_folds);
     let mut body = format!(
-        "<p><span class=\"accuracy\">{:.2} %</span> of the documents held out in {n_folds} folds \
-         were predicted right</p>\n",
-        100.0 * choice.accuracy
+        "<p><span class=\"accuracy\">{:.2} %</span> of the documents held out {}were predicted \
+         right</p>\n",
+        100.0 * choice.accuracy,
+        training
+            .rounds
+            .last()
+            .map_or(String::new(), |round| format!(
+                "in {} folds, with R = {}, ",
+                round.n_folds, round.n_features
+            ))
     );
     let mut accuracies = vec![
         Bar::share(
@@ -54,8 +60,12 @@ pub fn page(heading: &Heading, names: &[String], training: &Training, stages: &S
     ]));
     body.push_str(&list(&training.notes));
     if let Some(held_out) = &training.held_out {
-        let documents = "Training documents, each predicted while its fold was held out";
-        body.push_str(&classes::sections(names, held_out, documents));
+        let documents = format!(
+            "Training documents, each predicted with the parameters chosen (R = {}) while its fold \
+             was held out",
+            choice.n_features
+        );
+        body.push_str(&classes::sections(names, held_out, &documents));
     }
     body.push_str("<h2>Cross-validation</h2>\n");
     body.push_str(&surface::figures(&training.rounds, choice));
