@@ -159,7 +159,35 @@ fn median(mut values: Vec<f64>) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use wordmover::Weighting;
+
     use super::*;
+
+    #[test]
+    fn the_choice_is_found_where_the_last_round_had_fewer_features() {
+        let point = |gamma, cost| SurfacePoint {
+            weighting: Weighting::Nbow,
+            d_max: 6,
+            gamma,
+            cost,
+            n_right: 9,
+            accuracy: 0.9,
+            deviation: 0.0,
+        };
+        let points = [point(1.0, 0.1), point(1.0, 0.3), point(2.0, 0.3)];
+        let choice = |n_features, cost| WmeChoice {
+            weighting: Weighting::Nbow,
+            d_max: 6,
+            n_features,
+            gamma: 2.0,
+            cost,
+            accuracy: 0.9,
+            deviation: 0.0,
+        };
+        assert_eq!(position(&points, 1024, &choice(1024, 0.3)), Some(2));
+        assert_eq!(position(&points, 1024, &choice(4096, 0.3 / 4.0)), Some(2));
+        assert_eq!(position(&points, 1024, &choice(4096, 0.3)), None);
+    }
 
     #[test]
     fn numbers_are_short() {
