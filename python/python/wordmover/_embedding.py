@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from wordmover import _distance_cache
-from wordmover._native import Bags, Model, WordCounts, WordVectors, count_words
+from wordmover._native import Bags, Fitter, Model, WordCounts, WordVectors, count_words
 from wordmover._parameters import (
     Document,
     Progress,
@@ -138,32 +138,64 @@ class WordMoversEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         check_is_fitted(self)
         return self._embed(self._model.count_words(X))
 
+    @overload
+    def encode(
+        self,
+        sentences: str | Iterable[Document],
+        *,
+        batch_size: int = ...,
+        show_progress_bar: bool | None = ...,
+        normalize_embeddings: bool = ...,
+        convert_to_numpy: Literal[True] = ...,
+        convert_to_tensor: Literal[False] = ...,
+    ) -> NDArray[np.float32]: ...
+    @overload
+    def encode(
+        self,
+        sentences: str | Iterable[Document],
+        *,
+        batch_size: int = ...,
+        show_progress_bar: bool | None = ...,
+        normalize_embeddings: bool = ...,
+        convert_to_numpy: bool = ...,
+        convert_to_tensor: bool = ...,
+    ) -> Any: ...
     def encode(
         self,
         sentences: str | Iterable[Document],
         *,
         batch_size: int = 32,
+        show_progress_bar: bool | None = None,
         normalize_embeddings: bool = False,
-        show_progress_bar: bool = False,
-    ) -> NDArray[np.float32]:
+        convert_to_numpy: bool = True,
+        convert_to_tensor: bool = False,
+    ) -> Any:
         """Embeds as users of sentence-transformers expect: a single text gives a single row.
 
         With `normalize_embeddings` rows have length 1; those of documents without a known
-        word stay zeros. `batch_size` is accepted for their sake: memory does not depend on
-        it, nor does any bit.
+        word stay zeros. With `convert_to_tensor` they are a tensor (needs PyTorch), without
+        `convert_to_numpy` a list of rows. `batch_size` is accepted for their sake: memory
+        does not depend on it, nor does any bit.
         """
         check_is_fitted(self)
         whole_number("batch_size", batch_size, least=1)
         is_single = isinstance(sentences, str)
         bags = self._bags(self._model.count_words([sentences] if is_single else sentences))
         total = len(bags) * self._model.n_features
-        with reporting(show_progress_bar, total, "encoding") as report:
+        with reporting(show_progress_bar or False, total, "encoding") as report:
             embeddings = self._model.embed(bags, progress=report)
         if normalize_embeddings:
             lengths = np.linalg.norm(embeddings, axis=1, keepdims=True)
             embeddings /= np.where(lengths > 0, lengths, 1)
         self._mark_empty(embeddings, bags)
-        return embeddings[0] if is_single else embeddings
+        if convert_to_tensor:
+            import torch
+
+            tensor = torch.from_numpy(embeddings)
+            return tensor[0] if is_single else tensor
+        if is_single:
+            return embeddings[0]
+        return embeddings if convert_to_numpy else list(embeddings)
 
     def embed_arrow(
         self, batch: pyarrow.RecordBatch, *, column: str = "text", output: str = "embedding"
@@ -229,7 +261,7 @@ class WordMoversEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         counts = count_words(X, vectors=vectors, case=self.case, stop_words=stop_words)
         if len(counts) == 0:
             raise ValueError("there is no document to fit on")
-        self._model = Model.fit(
+        fitter = Fitter(
             counts,
             vectors=vectors,
             n_features=whole_number("n_features", self.n_features, least=1),
@@ -246,6 +278,12 @@ class WordMoversEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             max_words=whole_number("max_words", self.max_words, least=1),
             seed=seed_of(self.random_state),
         )
+        key = fitter.distances_key
+        distances = _distance_cache.get(key)
+        if distances is None:
+            distances = fitter.distances()
+            _distance_cache.put(key, distances)
+        self._model = fitter.finish(distances)
         n_known, n_unknown = counts.n_tokens
         self.known_share_ = n_known / max(1, n_known + n_unknown)
         return counts
