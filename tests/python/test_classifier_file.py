@@ -91,7 +91,9 @@ def test_decision_values_are_those_of_an_exact_solver(wordmover, case, name, n_c
         if first - second > 2 * tolerance:
             assert row["label"] == label
             n_clear += 1
-    assert n_empty == 6 and n_clear > 35, (n_empty, n_clear)
+    # Two blank lines, two of unknown words, two more among the new; "cheese" is rare.
+    assert n_empty == (7 if name == "other words" else 6)
+    assert n_clear > 35
 
 
 def test_the_model_within_is_an_embedding(wordmover, case):
