@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use wordmover::EmbeddingParams;
+use wordmover::{EmbeddingParams, Error};
 
 use crate::choices;
-use crate::errors::to_python;
+use crate::errors::{no_words, to_python};
 use crate::model::Model;
 use crate::pool::run;
 use crate::vectors::PyWordVectors;
@@ -14,7 +14,10 @@ use crate::words::WordCounts;
 
 /// Counted words and parameters, ready to fit a model.
 #[pyclass(frozen, module = "wordmover._native")]
-pub struct Fitter(Arc<wordmover::Fitter>);
+pub struct Fitter {
+    fitter: Arc<wordmover::Fitter>,
+    min_count: u64,
+}
 
 #[pymethods]
 impl Fitter {
@@ -62,28 +65,37 @@ impl Fitter {
             }
             Ok(fitter)
         })?;
-        Ok(Fitter(Arc::new(fitter)))
+        Ok(Fitter {
+            fitter: Arc::new(fitter),
+            min_count,
+        })
     }
 
     /// Names the distances that fitting computes: equal names are equal distances. Gamma
     /// has no part in it.
     #[getter]
     fn distances_key(&self, py: Python<'_>) -> String {
-        py.detach(|| self.0.distances_key())
+        py.detach(|| self.fitter.distances_key())
     }
 
     /// Computes the distances that fitting needs.
     fn distances(&self, py: Python<'_>) -> PyResult<FitDistances> {
-        let fitter = self.0.clone();
+        let fitter = self.fitter.clone();
         let distances = run(py, None, move |monitor| {
-            fitter.distances(&mut |done| monitor.advance(done.distances))
+            match fitter.distances(&mut |done| monitor.advance(done.distances)) {
+                Err(Error::EmptyCorpus { n_documents }) => Ok(Err(n_documents)),
+                other => other.map(Ok),
+            }
         })?;
-        Ok(FitDistances(Arc::new(distances)))
+        match distances {
+            Ok(distances) => Ok(FitDistances(Arc::new(distances))),
+            Err(n_documents) => Err(no_words(n_documents, self.min_count)),
+        }
     }
 
     /// The model; computes no distance.
     fn finish(&self, py: Python<'_>, distances: &Bound<'_, FitDistances>) -> PyResult<Model> {
-        let (fitter, distances) = (self.0.clone(), distances.get().0.clone());
+        let (fitter, distances) = (self.fitter.clone(), distances.get().0.clone());
         let model = run(py, None, move |_| {
             wordmover::Fitter::clone(&fitter).finish_with(&distances)
         })?;

@@ -228,6 +228,13 @@ def test_a_model_from_a_newer_version_is_refused_by_name(headlines, tmp_path):
     ({"gamma": float("nan")}, ValueError, "gamma is NaN"),
     ({"gamma": "scale"}, ValueError, "gamma is 'scale': it must be \"auto\", a positive number"),
     ({"gamma": True}, ValueError, "gamma is True"),
+    ({"n_features": 2**70}, ValueError, "less than 2"),
+    ({"weights": None}, TypeError, "weights is None: it must be a str"),
+    ({"components": 3}, TypeError, "components is 3: it must be a str"),
+    ({"normalization": 3}, TypeError, "normalization is 3: it must be a str or None"),
+    ({"case": None}, TypeError, "case is None"),
+    ({"stop_words": 3}, TypeError, "stop_words is int: it must be .* a list of str"),
+    ({"stop_words": iter(["sea"])}, TypeError, "stop_words is list_iterator"),
     ({"weights": "bm25"}, ValueError, 'weights is "bm25": it must be "nbow", "tfidf" or "sif"'),
     ({"normalization": "l1"}, ValueError, 'normalization is "l1": it must be "unit", "center"'),
     ({"random_words": "zipf"}, ValueError, 'random_words is "zipf"'),
@@ -239,7 +246,7 @@ def test_a_model_from_a_newer_version_is_refused_by_name(headlines, tmp_path):
     ({"min_count": 0}, ValueError, "min_count is 0"),
     ({"max_words": 0}, ValueError, "max_words is 0"),
     ({"random_state": -1}, ValueError, "random_state is -1"),
-    ({"random_state": 2**64}, ValueError, "less than 2"),
+    ({"random_state": 2**64}, ValueError, "from 0 to 2"),
     ({"random_state": "x"}, TypeError, "random_state is 'x'"),
     ({"vectors": None}, TypeError, "vectors is NoneType"),
     ({"vectors": "no-such-file"}, FileNotFoundError, "no-such-file"),
@@ -285,6 +292,8 @@ def test_a_corpus_without_words_cannot_be_fitted_on(headlines):
         WordMoversEmbedding().fit([])
     with pytest.raises(ValueError, match="none of the 2 documents has a word that the vectors"):
         WordMoversEmbedding().fit(["", "zzyx"])
+    with pytest.raises(ValueError, match="none of the 40 .* occurs 99 times .min_count."):
+        WordMoversEmbedding(min_count=99).fit(headlines)
     assert WordMoversEmbedding(n_features=4).fit(headlines).transform([]).shape == (0, 4)
 
 

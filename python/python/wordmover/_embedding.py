@@ -16,9 +16,12 @@ from wordmover._parameters import (
     Document,
     Progress,
     VectorsLike,
+    name_or_none,
+    one_name,
     open_vectors,
     reporting,
     seed_of,
+    stop_word_list,
     whole_number,
 )
 
@@ -255,10 +258,8 @@ class WordMoversEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         vectors = open_vectors(self.vectors)
         if self.on_empty not in ("zero", "nan", "error"):
             raise ValueError(f"on_empty is {self.on_empty!r}: it must be 'zero', 'nan' or 'error'")
-        stop_words = self.stop_words
-        if not (stop_words is None or isinstance(stop_words, str)):
-            stop_words = list(stop_words)
-        counts = count_words(X, vectors=vectors, case=self.case, stop_words=stop_words)
+        case, stop_words = one_name("case", self.case), stop_word_list(self.stop_words)
+        counts = count_words(X, vectors=vectors, case=case, stop_words=stop_words)
         if len(counts) == 0:
             raise ValueError("there is no document to fit on")
         fitter = Fitter(
@@ -267,12 +268,12 @@ class WordMoversEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             n_features=whole_number("n_features", self.n_features, least=1),
             d_max=whole_number("d_max", self.d_max, least=1),
             gamma=self.gamma,
-            weights=self.weights,
-            normalization=self.normalization,
-            random_words=self.random_words,
-            finish=self.finish,
-            components=self.components,
-            case=self.case,
+            weights=one_name("weights", self.weights),
+            normalization=name_or_none("normalization", self.normalization),
+            random_words=one_name("random_words", self.random_words),
+            finish=one_name("finish", self.finish),
+            components=one_name("components", self.components),
+            case=case,
             stop_words=stop_words,
             min_count=whole_number("min_count", self.min_count, least=1),
             max_words=whole_number("max_words", self.max_words, least=1),
