@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -99,6 +99,21 @@ class KNeighborsWMD(ClassifierMixin, BaseEstimator):
         self._index = Index(counts, vectors=vectors, **self._rules)
         return self
 
+    @overload
+    def kneighbors(
+        self,
+        X: Iterable[Document] | None = ...,
+        n_neighbors: int | None = ...,
+        return_distance: Literal[True] = ...,
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]: ...
+    @overload
+    def kneighbors(
+        self,
+        X: Iterable[Document] | None = ...,
+        n_neighbors: int | None = ...,
+        *,
+        return_distance: Literal[False],
+    ) -> NDArray[np.int64]: ...
     def kneighbors(
         self,
         X: Iterable[Document] | None = None,
