@@ -24,10 +24,10 @@ assert_type(wmd("a", ["b"]), float)
 assert_type(wmd("a", "b", return_plan=True), tuple[float, list[WordMove]])
 cost: float = transport([[0.0]], [1.0], [1.0])
 pair = transport([[0.0]], [1.0], [1.0], return_duals=True)
-u: np.ndarray = pair[1][0]
+u: npt.NDArray[np.float64] = pair[1][0]
 WordMoversEmbedding(n_features=3).fit(["a"]).transform([["a"], "b"]).sum()
 assert_type(WordMoversEmbedding().encode("a").dtype.itemsize, int)
-row: np.ndarray = WordMoversEmbedding().encode(["a"], normalize_embeddings=True)
+row: npt.NDArray[np.float32] = WordMoversEmbedding().encode(["a"], normalize_embeddings=True)
 distances, positions = KNeighborsWMD().fit(["a"]).kneighbors(["b"])
 assert_type(KNeighborsWMD().kneighbors(return_distance=False), npt.NDArray[np.int64])
 first: int = positions[0, 0].item()
