@@ -45,6 +45,7 @@ mod cache;
 mod choice;
 mod classifier;
 mod corpus;
+mod curve;
 mod distances;
 mod error;
 mod evaluation;
@@ -59,6 +60,7 @@ pub use cache::Cache;
 pub use choice::{SurfacePoint, SurfaceRound, WmeChoice};
 pub use classifier::{Prediction, TextClassifier, Training};
 pub use corpus::LabeledCorpus;
+pub use curve::{CurvePoint, feature_curve};
 pub use error::{Error, Result};
 pub use evaluation::{
     CrossValidation, Evaluation, Method, Outcome, evaluate, evaluate_splits, random_splits,

@@ -22,8 +22,12 @@ const QUOTED: [&str; 9] = [
     "WME (PSL)",
 ];
 
-/// The report of the latest record of every experiment.
-pub fn of(records: &Path) -> Result<String> {
+/// Writes the report of the latest record of every experiment.
+pub fn write(records: &Path, output: &Path) -> Result<()> {
+    crate::write(output, &of(records)?)
+}
+
+fn of(records: &Path) -> Result<String> {
     let mut folders: Vec<_> = std::fs::read_dir(records)
         .with_context(|| format!("cannot read {}", records.display()))?
         .filter_map(|entry| entry.ok().map(|entry| entry.path()))
