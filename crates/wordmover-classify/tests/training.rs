@@ -170,7 +170,7 @@ fn what_cannot_be_learnt_is_refused_in_a_sentence() {
     let one_class = corpus_of(&[("x", "a1 a2"), ("x", "b1"), ("x", "c1")]);
     assert_eq!(
         refused(&one_class, Protocol::Fast),
-        "all 3 training documents are of class `x`: at least two classes are needed"
+        "the training documents (3) are all of class `x`: at least two are needed"
     );
     let unknown = corpus_of(&[("x", "who"), ("y", "knows")]);
     assert_eq!(
@@ -273,6 +273,39 @@ fn several_splits_are_averaged() {
         CrossValidation::Wme { .. }
     ));
     assert!(evaluate_splits(&method, &corpus, &[], &Cache::none(), &silent).is_err());
+}
+
+#[test]
+fn documents_held_out_are_predicted_once_with_the_parameters_chosen() {
+    let corpus = corpus(60, 5);
+    for protocol in [Protocol::Paper, Protocol::Fast] {
+        let mut params = params(protocol);
+        params.embedding.n_features = 64;
+        let (classifier, training) = train(&params, &corpus);
+        assert_eq!(training.held_out, None);
+        let cache = Cache::none();
+        let judged = TextClassifier::train_and_judge(&params, &corpus, &cache, &silent);
+        let (judged, found) = judged.unwrap();
+        assert_eq!(
+            judged.predict(&["a1 b2"]).unwrap(),
+            classifier.predict(&["a1 b2"]).unwrap()
+        );
+        assert_eq!(
+            (&found.choice, &found.notes),
+            (&training.choice, &training.notes)
+        );
+
+        let held_out = found.held_out.unwrap();
+        assert_eq!(held_out.rows().flatten().sum::<u64>(), 60);
+        let (right, chosen) = (held_out.accuracy(), found.choice.accuracy);
+        match protocol {
+            // Every machine from 0, as in cross-validation.
+            Protocol::Paper => assert_eq!(right, chosen),
+            _ => assert!((right - chosen).abs() <= 2.0 / 60.0, "{right} {chosen}"),
+        }
+        // Documents learnt from are easier.
+        assert!(found.train_accuracy >= right);
+    }
 }
 
 #[test]

@@ -1,11 +1,11 @@
-//! The report: every number in it comes from a record.
+//! Textual similarity: every task beside the paper's numbers.
 
 use std::fmt::Write;
-use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use wordmover::Components;
 
+use crate::report::{run_of, short};
 use crate::similarity::{COLUMNS, Record, Task, TaskResult};
 
 /// The paper's columns that can be compared with ours, and those only quoted.
@@ -22,37 +22,8 @@ const QUOTED: [&str; 9] = [
     "WME (PSL)",
 ];
 
-/// Writes the report of the latest record of every experiment.
-pub fn write(records: &Path, output: &Path) -> Result<()> {
-    crate::write(output, &of(records)?)
-}
-
-fn of(records: &Path) -> Result<String> {
-    let mut folders: Vec<_> = std::fs::read_dir(records)
-        .with_context(|| format!("cannot read {}", records.display()))?
-        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
-        .filter(|path| path.is_dir())
-        .collect();
-    // Named by date: the latest is the last.
-    folders.sort();
-    let latest = folders
-        .iter()
-        .rev()
-        .map(|folder| folder.join("similarity.json"))
-        .find(|path| path.is_file());
-    let mut out = String::from(
-        "# Report\n\nMade by `cargo run --release -p wordmover-lab -- report` from the latest \
-         records. Numbers of the paper are quoted, all others computed by us.\n",
-    );
-    if let Some(path) = latest {
-        let record: Record = serde_json::from_str(&crate::read(&path)?)
-            .with_context(|| format!("{} cannot be read", path.display()))?;
-        similarity(&mut out, &record)?;
-    }
-    Ok(out)
-}
-
-fn similarity(out: &mut String, record: &Record) -> Result<()> {
+/// The section on textual similarity.
+pub fn section(out: &mut String, record: &Record) -> Result<()> {
     let (definition, environment) = (&record.definition, &record.environment);
     writeln!(out, "\n## {}\n", definition.title)?;
     writeln!(
@@ -68,11 +39,8 @@ fn similarity(out: &mut String, record: &Record) -> Result<()> {
     )?;
     writeln!(
         out,
-        "Recorded {} at {}, {}, {} threads, {:.0} s; definition sha256 {}.\n",
-        environment.date,
-        short(&environment.revision),
-        environment.machine,
-        environment.threads,
+        "{}, {:.0} s; definition sha256 {}.\n",
+        run_of(environment),
         record.seconds,
         short(&environment.definition)
     )?;
@@ -180,13 +148,4 @@ fn row(out: &mut String, name: &str, tasks: &[(&TaskResult, &Task)]) -> Result<(
 fn mean(values: impl Iterator<Item = f64>) -> f64 {
     let values: Vec<f64> = values.collect();
     values.iter().sum::<f64>() / values.len() as f64
-}
-
-fn short(digits: &str) -> String {
-    let mark = if digits.ends_with('+') {
-        " with changes"
-    } else {
-        ""
-    };
-    format!("{}{mark}", digits.get(..12).unwrap_or(digits))
 }
