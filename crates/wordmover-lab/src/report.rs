@@ -56,11 +56,11 @@ fn similarity(out: &mut String, record: &Record) -> Result<()> {
         "Pearson's correlation with people's scores, times 100. Means are over the tasks we have: \
          SMT of STS'13 may not be redistributed, and the paper's means here leave it out too. \
          Every method is fitted on the sentences of its task, without their scores. \
-         WME: {} features, parameters chosen for each group of tasks. \
+         WME: parameters chosen for each group of tasks. \
          WME default: what `wordmover embed` gives without options (512 features, NBOW, stop words dropped). \
          WME raw: the paper's features, TF-IDF weights, {} features. \
          \"Known\" is the share of words the vectors hold.\n",
-        definition.n_features, definition.raw_n_features
+        definition.raw_n_features
     )?;
     writeln!(
         out,
@@ -75,7 +75,11 @@ fn similarity(out: &mut String, record: &Record) -> Result<()> {
     beside_the_paper(out, record)?;
     chosen_parameters(out, record)?;
     for vectors in &definition.vectors {
-        writeln!(out, "\n### {} ({})\n", vectors.name, vectors.note)?;
+        let (name, note, n_features) = (&vectors.name, &vectors.note, vectors.n_features);
+        writeln!(
+            out,
+            "\n### {name} ({note})\n\nWME: {n_features} features.\n"
+        )?;
         let ours = COLUMNS.join(" | ");
         let papers: Vec<String> = COMPARED.iter().map(|c| format!("paper {c}")).collect();
         writeln!(out, "| task | known | {ours} | {} |", papers.join(" | "))?;
@@ -306,11 +310,12 @@ mod tests {
         let text = format!(
             r#"{{"environment": {{"date": "2026-01-02", "revision": "0123456789abcdef+",
                 "definition": "fedcba9876543210", "machine": "m", "threads": 1}},
-              "definition": {{"name": "similarity", "title": "T", "seed": 0, "n_features": 8,
-                "raw_n_features": 4, "choose_n_features": 4, "choose_pairs": 9, "frequencies": "c",
+              "definition": {{"name": "similarity", "title": "T", "seed": 0, "raw_n_features": 4,
+                "choose_n_features": 4, "choose_pairs": 9, "frequencies": "c",
                 "vectors": [
-                  {{"name": "Big", "note": "n", "file": "b", "case": "lower", "chooses": true}},
-                  {{"name": "Built-in", "note": "n", "case": "lower"}}],
+                  {{"name": "Big", "note": "n", "file": "b", "case": "lower",
+                    "n_features": 8, "chooses": true}},
+                  {{"name": "Built-in", "note": "n", "case": "lower", "n_features": 8}}],
                 "candidate": [{candidate}],
                 "group": [{{"name": "STS'15", "chosen_on": ["early"]}}],
                 "task": [{}, {}]}},

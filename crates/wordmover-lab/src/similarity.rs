@@ -23,7 +23,6 @@ pub struct Definition {
     pub name: String,
     pub title: String,
     seed: u64,
-    pub n_features: usize,
     /// Features of the column "WME raw".
     pub raw_n_features: usize,
     pub choose_n_features: usize,
@@ -43,6 +42,8 @@ pub struct Vectors {
     /// Without a file they are the built-in ones.
     pub file: Option<String>,
     case: Case,
+    /// Features of the column "WME".
+    pub n_features: usize,
     /// Whether parameters are chosen with these.
     #[serde(default)]
     pub chooses: bool,
@@ -315,7 +316,7 @@ fn run_task(
     pairs: &Pairs,
     candidate: Candidate,
 ) -> Result<TaskResult> {
-    let chosen = candidate_params(candidate, definition.n_features, definition.seed);
+    let chosen = candidate_params(candidate, source.n_features, definition.seed);
     let raw = EmbeddingParams::for_similarity()
         .n_features(definition.raw_n_features)
         .weighting(Weighting::Tfidf)
@@ -400,7 +401,6 @@ mod tests {
             name = "similarity"
             title = "Similarity"
             seed = 0
-            n_features = 8
             raw_n_features = 8
             choose_n_features = 8
             choose_pairs = 10
