@@ -72,6 +72,13 @@ pub fn run(arguments: &SearchArguments) -> Result<()> {
 
     let documents = corpus.documents();
     let n_without_words = documents.iter().filter(|bag| bag.is_empty()).count();
+    if n_without_words == documents.len() {
+        bail!(
+            "{} holds nothing to find: no word that {} knows, apart from stop words",
+            input::shown(&arguments.documents),
+            vectors.name()
+        );
+    }
     let (found, work) = match arguments.by {
         SearchBy::Wmd => {
             let space = corpus.language.space.clone();
@@ -125,7 +132,13 @@ fn read_queries(path: &Path) -> Result<Vec<String>> {
         ..InputOptions::default()
     };
     let queries = input::open(path, &options)?;
-    queries.map(|query| Ok(query?.text)).collect()
+    let queries: Vec<String> = queries
+        .map(|query| Ok(query?.text))
+        .collect::<Result<_>>()?;
+    if queries.is_empty() {
+        bail!("{} holds no queries", input::shown(path));
+    }
+    Ok(queries)
 }
 
 /// How texts become bags of words.

@@ -35,6 +35,7 @@ mod tsv;
 
 pub use documents::{DocumentText, Documents, open};
 pub use format::Format;
+pub use lines::read_text;
 pub use options::InputOptions;
 pub use pairs::{Pair, read_pairs};
 pub use source::shown;

@@ -188,6 +188,7 @@ fn mistakes_are_told_in_a_sentence() {
     let place = Place::new();
     place.write("empty.txt", "");
     place.write("docs.txt", "a dog\n");
+    place.write("unknown.txt", "the xqzzk\n\n");
     place.run_with(&["search", "docs.txt", "the xqzzk"]).failed(
         1,
         "\"the xqzzk\" has no Word Mover's Distance: it has no word that \
@@ -195,6 +196,22 @@ fn mistakes_are_told_in_a_sentence() {
     );
     for (arguments, code, sentence) in [
         ("search empty.txt dog", 1, "empty.txt holds no documents"),
+        (
+            "search docs.txt --queries empty.txt",
+            1,
+            "empty.txt holds no queries",
+        ),
+        (
+            "search unknown.txt dog",
+            1,
+            "unknown.txt holds nothing to find: no word that glove-6b-100d-80k knows, apart from stop words",
+        ),
+        (
+            "search unknown.txt dog --by embedding",
+            1,
+            "unknown.txt holds nothing to find: no word that glove-6b-100d-80k knows, apart from stop words",
+        ),
+        ("search missing dog", 1, "cannot read missing: no such file"),
         (
             "search - --queries -",
             2,

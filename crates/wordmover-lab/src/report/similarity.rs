@@ -1,11 +1,11 @@
-//! The report: every number in it comes from a record.
+//! Textual similarity: every task beside the paper's numbers.
 
 use std::fmt::Write;
-use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use wordmover::{Components, Normalization, Weighting};
 
+use crate::report::{run_of, short};
 use crate::similarity::{COLUMNS, Candidate, Record, Task, TaskResult};
 
 /// The paper's columns that can be compared with ours, and those only quoted.
@@ -22,33 +22,8 @@ const QUOTED: [&str; 9] = [
     "WME (PSL)",
 ];
 
-/// The report of the latest record of every experiment.
-pub fn of(records: &Path) -> Result<String> {
-    let mut folders: Vec<_> = std::fs::read_dir(records)
-        .with_context(|| format!("cannot read {}", records.display()))?
-        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
-        .filter(|path| path.is_dir())
-        .collect();
-    // Named by date: the latest is the last.
-    folders.sort();
-    let latest = folders
-        .iter()
-        .rev()
-        .map(|folder| folder.join("similarity.json"))
-        .find(|path| path.is_file());
-    let mut out = String::from(
-        "# Report\n\nMade by `cargo run --release -p wordmover-lab -- report` from the latest \
-         records. Numbers of the paper are quoted, all others computed by us.\n",
-    );
-    if let Some(path) = latest {
-        let record: Record = serde_json::from_str(&crate::read(&path)?)
-            .with_context(|| format!("{} cannot be read", path.display()))?;
-        similarity(&mut out, &record)?;
-    }
-    Ok(out)
-}
-
-fn similarity(out: &mut String, record: &Record) -> Result<()> {
+/// The section on textual similarity.
+pub fn section(out: &mut String, record: &Record) -> Result<()> {
     let (definition, environment) = (&record.definition, &record.environment);
     writeln!(out, "\n## {}\n", definition.title)?;
     writeln!(
@@ -64,11 +39,8 @@ fn similarity(out: &mut String, record: &Record) -> Result<()> {
     )?;
     writeln!(
         out,
-        "Recorded {} at {}, {}, {} threads, {:.0} s; definition sha256 {}.\n",
-        environment.date,
-        short(&environment.revision),
-        environment.machine,
-        environment.threads,
+        "{}, {:.0} s; definition sha256 {}.\n",
+        run_of(environment),
         record.seconds,
         short(&environment.definition)
     )?;
@@ -277,15 +249,6 @@ fn mean(values: impl Iterator<Item = f64>) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-fn short(digits: &str) -> String {
-    let mark = if digits.ends_with('+') {
-        " with changes"
-    } else {
-        ""
-    };
-    format!("{}{mark}", digits.get(..12).unwrap_or(digits))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -335,7 +298,7 @@ mod tests {
     #[test]
     fn the_report_says_what_was_reached_and_with_what() {
         let mut out = String::new();
-        similarity(&mut out, &record()).unwrap();
+        section(&mut out, &record()).unwrap();
         let lines: Vec<&str> = out.lines().collect();
         for due in [
             // 64 is above the paper's 55 and our SIF's 60, below the paper's SIF.
