@@ -171,7 +171,9 @@ pub struct DistanceArguments {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     wordmover search docs.txt \"The president greets the press\" -k 5\n  \
-    wordmover search docs.jsonl --field body --id-column key --queries queries.txt --json\n\n\
+    wordmover search docs.jsonl --field body --id-column key --queries queries.txt --json\n  \
+    wordmover fit docs.txt -o m.wme && wordmover embed docs.txt --model m.wme -o docs.npy &&\n  \
+    wordmover search docs.txt \"A text\" --by embedding --model m.wme --embeddings docs.npy\n\n\
     Every distance is exact, and no nearer document is missed unless --by embedding, which\n\
     compares cosines of embeddings first. Documents without an id are known by their\n\
     number, from 0 on. One without a known word is never found.")]
@@ -195,9 +197,13 @@ pub struct SearchArguments {
     /// How to find them
     #[arg(long, value_enum, default_value_t = SearchBy::Wmd, value_name = "HOW")]
     pub by: SearchBy,
-    /// With --by embedding: how many documents get an exact distance
+    /// With --by embedding: to how many documents exact distances matter
     #[arg(long, default_value_t = 100, value_name = "N", value_parser = at_least_one)]
     pub candidates: usize,
+    /// With --by embedding and --model: what `wordmover embed CORPUS --model` wrote to this
+    /// .npy file, instead of embedding CORPUS again
+    #[arg(long, value_name = "FILE", requires = "model")]
+    pub embeddings: Option<PathBuf>,
     /// Print JSON, an object for each query
     #[arg(long)]
     pub json: bool,

@@ -252,8 +252,54 @@ fn search_by_embedding_finds_the_same_where_all_are_candidates() {
     assert_eq!(exact, found);
     let ended = place.run("search docs.txt cat -k 1 --by embedding --candidates 2");
     assert_eq!(ended.code, Some(0));
-    let work = "1 query, 2 exact distances each, to the documents whose embeddings are most alike";
+    let work = "1 query, 2 pairs, ";
     assert!(ended.stderr.contains(work), "{}", ended.stderr);
+    let alike = "; only documents whose embeddings are most alike";
+    assert!(ended.stderr.contains(alike), "{}", ended.stderr);
     place.ok("fit docs.txt -o m.wme -q --features 40");
     place.ok("search docs.txt cat --by embedding --model m.wme");
+}
+
+#[test]
+fn search_takes_embeddings_made_earlier_and_refuses_those_of_others() {
+    let place = Place::new();
+    place.write(
+        "docs.txt",
+        "A dog barks\nStocks fell\n\nThe kitten sleeps\nAn orchestra plays\n",
+    );
+    place.write(
+        "other.txt",
+        "A dog barks\nStocks fell\n\nThe kitten sleeps\nMarkets rose\n",
+    );
+    place.write("short.txt", "A dog barks\n");
+    place.ok("fit docs.txt -o m.wme -q --features 40");
+    for name in ["docs", "other", "short"] {
+        place.ok(&format!("embed {name}.txt --model m.wme -o {name}.npy -q"));
+    }
+    let search = "search docs.txt cat -k 2 --candidates 3 --json -q --by embedding --model m.wme";
+    let fresh = place.ok(search);
+    assert_eq!(place.ok(&format!("{search} --embeddings docs.npy")), fresh);
+    for (file, due) in [
+        (
+            "other.npy",
+            "other.npy does not hold what this model makes of these documents: number 4 differs",
+        ),
+        (
+            "short.npy",
+            "short.npy holds 1 embeddings of 40 features; the documents and the model need 5 of 40",
+        ),
+        (
+            "docs.txt",
+            "docs.txt: not a two-dimensional .npy array of 32-bit floats",
+        ),
+    ] {
+        let ended = place.run(&format!("{search} --embeddings {file}"));
+        assert_eq!(ended.code, Some(1), "{}", ended.stderr);
+        assert!(ended.stderr.contains(due), "{}", ended.stderr);
+    }
+    let by_wmd = place.run("search docs.txt cat --model m.wme --embeddings docs.npy");
+    assert_eq!(by_wmd.code, Some(2));
+    assert!(by_wmd.stderr.contains("--embeddings needs --by embedding"));
+    let alone = place.run("search docs.txt cat --by embedding --embeddings docs.npy");
+    assert_eq!(alone.code, Some(2));
 }
