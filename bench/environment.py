@@ -61,6 +61,26 @@ def peers_python(name="peers"):
     return str(python)
 
 
+def wheel_python(name, requirements):
+    """The interpreter of target/<name>-bench-venv with these packages and the wheel of
+    today's sources, built in release mode."""
+    venv = ROOT / "target" / f"{name}-bench-venv"
+    python = venv / "bin" / "python"
+    if not python.exists():
+        print(f"installing in {venv.relative_to(ROOT)}", file=sys.stderr)
+        subprocess.run([sys.executable, "-m", "venv", venv], check=True)
+        install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        subprocess.run([*install, "maturin==1.16.0", *requirements], check=True)
+    print("building the wheel", file=sys.stderr)
+    wheels = ROOT / "target" / "bench-wheels"
+    shutil.rmtree(wheels, ignore_errors=True)
+    subprocess.run([venv / "bin" / "maturin", "build", "--release", "--quiet", "--out", wheels,
+                    "--interpreter", python, "-m", ROOT / "python" / "Cargo.toml"], check=True)
+    subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
+                    "--force-reinstall", "--no-deps", *wheels.iterdir()], check=True)
+    return python
+
+
 def packages(name="peers"):
     return ", ".join(requirements(name).read_text().split())
 

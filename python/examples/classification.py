@@ -19,16 +19,16 @@ HEADLINES = pathlib.Path(__file__).resolve().parents[2] / "examples" / "headline
 TOPICS = ["politics", "business", "sport", "science", "culture"]
 
 
-def read(path):
+def read(path: str | None) -> tuple[list[str], list[str]]:
     if path is None:
         texts = HEADLINES.read_text(encoding="utf-8").splitlines()
         return texts, [TOPICS[i // 8] for i in range(len(texts))]
     lines = pathlib.Path(path).read_text(encoding="utf-8").splitlines()
-    labels, texts = zip(*(line.split("\t", 1) for line in lines))
-    return list(texts), list(labels)
+    rows = [line.split("\t", 1) for line in lines]
+    return [text for _, text in rows], [label for label, _ in rows]
 
 
-def main():
+def main() -> None:
     texts, labels = read(sys.argv[1] if len(sys.argv) > 1 else None)
     train, test, train_labels, test_labels = train_test_split(
         texts, labels, test_size=0.3, random_state=0, stratify=labels

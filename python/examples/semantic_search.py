@@ -14,7 +14,7 @@ from wordmover import KNeighborsWMD, WordMoversEmbedding, wmd
 HEADLINES = pathlib.Path(__file__).resolve().parents[2] / "examples" / "headlines.txt"
 
 
-def main():
+def main() -> None:
     path = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else HEADLINES
     query = sys.argv[2] if len(sys.argv) > 2 else "The president greets the press in Chicago"
     texts = path.read_text(encoding="utf-8").splitlines()
@@ -31,14 +31,9 @@ def main():
     for move in sorted(plan, key=lambda move: -move.mass * move.cost)[:5]:
         print(f"  {move.source:>12} -> {move.target:<12} {move.mass:.2f} x {move.cost:.2f}")
 
-    # Every document is about equally far from every random document: the mean says nothing.
     embedding = WordMoversEmbedding(n_features=2048, d_max=3, weights="tfidf").fit(texts)
-    rows = embedding.encode(texts)
-    mean = rows.mean(axis=0)
-    rows -= mean
-    rows /= np.linalg.norm(rows, axis=1, keepdims=True) + 1e-30
-    direction = embedding.encode(query) - mean
-    cosines = rows @ (direction / np.linalg.norm(direction))
+    rows = embedding.encode(texts, normalize_embeddings=True)
+    cosines = rows @ embedding.encode(query, normalize_embeddings=True)
     print("\nnearest by cosine of embeddings:")
     for position in np.argsort(-cosines)[:3]:
         print(f"  {cosines[position]:.4f}  {texts[position]}")

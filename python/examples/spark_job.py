@@ -14,7 +14,7 @@ from wordmover import WordMoversEmbedding
 HEADLINES = pathlib.Path(__file__).resolve().parents[2] / "examples" / "headlines.txt"
 
 
-def main():
+def main() -> None:
     spark = SparkSession.builder.appName("wordmover").getOrCreate()
     texts = HEADLINES.read_text(encoding="utf-8").splitlines()
     df = spark.createDataFrame(list(enumerate(texts)), "id long, text string").repartition(4)

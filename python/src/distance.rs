@@ -4,14 +4,14 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use wordmover::document::CorpusCounts;
 use wordmover::{BagRules, Document, WmdIndex, WordSpace, wmd};
 
 use crate::choices;
-use crate::errors::to_python;
+use crate::errors::{no_words, to_python};
 use crate::pool::run;
 use crate::texts;
 use crate::transport::LONG;
@@ -84,12 +84,25 @@ pub fn word_movers_distance(
 fn weighted(weights: &Bound<'_, PyDict>, vectors: &wordmover::WordVectors) -> PyResult<Document> {
     let mut words = Vec::with_capacity(weights.len());
     for (word, weight) in weights {
-        let word: String = word.extract()?;
+        let Ok(word) = word.extract::<String>() else {
+            let message = format!("a weighted word is {}, not a str", texts::kind_of(&word));
+            return Err(PyTypeError::new_err(message));
+        };
         let Some(id) = vectors.id(&word) else {
             let message = format!("the vectors do not know the weighted word {word:?}");
             return Err(PyValueError::new_err(message));
         };
-        words.push((id, weight.extract::<f64>()?));
+        let Ok(number) = weight.extract::<f64>() else {
+            let kind = texts::kind_of(&weight);
+            let message = format!("the weight of {word:?} is {kind}, not a number");
+            return Err(PyTypeError::new_err(message));
+        };
+        if !(number >= 0.0 && number.is_finite()) {
+            let message =
+                format!("the weight of {word:?} is {number}, not a finite number of at least zero");
+            return Err(PyValueError::new_err(message));
+        }
+        words.push((id, number));
     }
     Document::from_weights(words).map_err(to_python)
 }
@@ -134,7 +147,7 @@ impl Index {
         let bags = Bags::new(py, counts, &corpus, &rules)?.0;
         if bags.iter().all(Document::is_empty) {
             let n_documents = bags.len() as u64;
-            return Err(to_python(wordmover::Error::EmptyCorpus { n_documents }));
+            return Err(no_words(n_documents, min_count));
         }
         let vectors = vectors.get().0.clone();
         let mut words = corpus.words();

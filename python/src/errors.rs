@@ -35,9 +35,24 @@ pub fn to_python(error: Error) -> PyErr {
         Error::InvalidTransport(TransportProblem::NotSolved { .. }) => {
             PyRuntimeError::new_err(in_full(&error))
         }
+        Error::InvalidTransport(TransportProblem::Unbalanced { .. }) => {
+            let hint = "normalize=True divides each side by its sum";
+            PyValueError::new_err(format!("{error} ({hint})"))
+        }
         Error::Interrupted => PyKeyboardInterrupt::new_err(()),
         _ => PyValueError::new_err(in_full(&error)),
     }
+}
+
+/// A corpus without a word to go by: the vectors know none, or all are too rare.
+pub fn no_words(n_documents: u64, min_count: u64) -> PyErr {
+    if min_count <= 1 {
+        return to_python(Error::EmptyCorpus { n_documents });
+    }
+    PyValueError::new_err(format!(
+        "none of the {n_documents} documents has a word that the vectors know and that occurs \
+         {min_count} times (min_count)"
+    ))
 }
 
 /// The system's number of an error: its own, or that of its kind, which is the same on

@@ -9,6 +9,7 @@ mod arrow;
 mod choices;
 mod distance;
 mod errors;
+mod fitter;
 mod model;
 mod pool;
 mod svm;
@@ -25,6 +26,8 @@ mod _native {
     use crate::distance::{Index, word_movers_distance};
     #[pymodule_export]
     use crate::errors::ModelError;
+    #[pymodule_export]
+    use crate::fitter::{FitDistances, Fitter};
     #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]

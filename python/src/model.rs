@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use sha2::{Digest, Sha256};
 use wordmover::text::StopWords;
-use wordmover::{EmbeddingParams, Fitter, Gamma, ModelFile, WordMoversEmbedding};
+use wordmover::{Gamma, ModelFile, WordMoversEmbedding};
 
 use crate::choices;
 use crate::errors::to_python;
@@ -34,53 +34,6 @@ fn matrix<T: numpy::Element>(
 
 #[pymethods]
 impl Model {
-    /// Fits a model on counted words.
-    #[staticmethod]
-    #[pyo3(signature = (counts, *, vectors, n_features, d_max, gamma, weights, normalization, random_words, finish, components, case, stop_words, min_count, max_words, seed))]
-    #[expect(clippy::too_many_arguments, reason = "they are keywords")]
-    fn fit(
-        py: Python<'_>,
-        counts: &Bound<'_, WordCounts>,
-        vectors: &Bound<'_, PyWordVectors>,
-        n_features: usize,
-        d_max: usize,
-        gamma: &Bound<'_, PyAny>,
-        weights: &str,
-        normalization: Option<&str>,
-        random_words: &str,
-        finish: &str,
-        components: &str,
-        case: &str,
-        stop_words: &Bound<'_, PyAny>,
-        min_count: u64,
-        max_words: usize,
-        seed: u64,
-    ) -> PyResult<Self> {
-        let mut params = EmbeddingParams::default()
-            .n_features(n_features)
-            .d_max(d_max)
-            .gamma(choices::gamma(gamma)?)
-            .weighting(choices::weighting(weights)?)
-            .normalization(choices::normalization(normalization)?)
-            .random_words(choices::random_words(random_words)?)
-            .finish(choices::finish(finish)?)
-            .components(choices::components(components)?)
-            .tokenizer(choices::tokenizer(case, stop_words)?)
-            .seed(seed);
-        params.bag.min_count = min_count;
-        params.bag.max_words = max_words;
-        let params = params.check().map_err(to_python)?;
-        let (counts, vectors) = (counts.get().0.clone(), vectors.get().0.clone());
-        let model = run(py, None, move |_| {
-            let mut fitter = Fitter::new(params, vectors);
-            for counts in counts.iter() {
-                fitter.observe(counts);
-            }
-            fitter.finish()
-        })?;
-        Ok(Model(Arc::new(model)))
-    }
-
     /// Reads a model file and joins it with its word vectors.
     #[staticmethod]
     #[pyo3(signature = (path: "str | os.PathLike[str]", *, vectors=None))]

@@ -48,10 +48,11 @@ impl Raw {
         )))
     }
 
+    /// With what a string takes beside its letters: many empty ones are work too.
     fn n_bytes(&self) -> usize {
         match self {
-            Raw::Text(text) => text.len(),
-            Raw::Words(words) => words.iter().map(|word| word.len() + 24).sum(),
+            Raw::Text(text) => text.len() + 24,
+            Raw::Words(words) => words.iter().map(|word| word.len() + 24).sum::<usize>() + 24,
         }
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use numpy::{PyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyType};
+use pyo3::types::{PyBytes, PyString, PyType};
 use wordmover::Precision;
 
 use crate::errors::to_python;
@@ -51,6 +51,10 @@ impl PyWordVectors {
         name: &str,
     ) -> PyResult<Self> {
         let py = words.py();
+        if words.is_instance_of::<PyString>() || words.try_iter().is_err() {
+            let message = format!("words is {}: it must be a list of str", kind_of(words));
+            return Err(PyTypeError::new_err(message));
+        }
         let words: Vec<String> = words
             .try_iter()?
             .map(|word| {

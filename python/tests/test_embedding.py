@@ -10,6 +10,7 @@ import numpy as np
 import pandas
 import polars
 import pytest
+from sklearn.base import clone
 
 from conftest import ODD
 from wordmover import ModelError, WordMoversEmbedding, WordVectors, set_num_threads
@@ -48,51 +49,62 @@ def test_words_tokenised_elsewhere(headlines, toy):
 
 
 def test_another_gamma_computes_no_distance_anew(headlines, monkeypatch):
-    n_computed = []
+    """Neither to embed nor to fit; and the bits are those of a process that kept nothing."""
+    computed = []
 
-    class Counting:
-        """The model, counting the distances it computes."""
+    class Watched:
+        """A native object; what computes distances is taken note of."""
 
-        def __init__(self, model):
-            self._model = model
+        def __init__(self, native):
+            self._native = native
 
         def __getattr__(self, name):
-            return getattr(self._model, name)
+            attribute = getattr(self._native, name)
+            if name in ("distances", "embed"):
+                computed.append((type(self._native).__name__, name))
+            if name == "finish":
+                return lambda distances: Watched(attribute(distances))
+            return attribute
 
-        def distances(self, bags, **options):
-            n_computed.append(len(bags))
-            return self._model.distances(bags, **options)
+    gammas = (2.0, "auto", None, 0.5)
+    fresh = {}
+    for gamma in gammas:
+        _distance_cache.clear()
+        embedding = WordMoversEmbedding(n_features=40, gamma=gamma).fit(headlines)
+        fresh[gamma] = (pickle.dumps(embedding._model), embedding.encode(headlines).tobytes())
 
-    class Fitting:
-        @staticmethod
-        def fit(*arguments, **options):
-            return Counting(_native.Model.fit(*arguments, **options))
-
-    monkeypatch.setattr("wordmover._embedding.Model", Fitting)
-    embedding = WordMoversEmbedding(n_features=40, gamma=0.5)
-    first = embedding.fit_transform(headlines)
-    for gamma in (2.0, "auto", None):
-        again = embedding.set_params(gamma=gamma).fit_transform(headlines)
-        # The same bits as without kept distances.
-        assert again.tobytes() == embedding.encode(headlines).tobytes()
-        assert not np.array_equal(again, first)
-    assert n_computed == [40]
+    _distance_cache.clear()
+    monkeypatch.setattr("wordmover._embedding.Fitter",
+                        lambda *given, **options: Watched(_native.Fitter(*given, **options)))
+    embedding = WordMoversEmbedding(n_features=40, gamma=0.7)
+    embedding.fit_transform(headlines)
+    once = [("Fitter", "distances"), ("Model", "distances")]
+    assert computed == once
+    for gamma in gammas:
+        again = clone(embedding).set_params(gamma=gamma)
+        rows = again.fit_transform(headlines).tobytes()
+        assert (pickle.dumps(again._model._native), rows) == fresh[gamma]
+    assert computed == once
     # Other documents, weights or random documents are other distances.
     embedding.transform(headlines[1:])
+    assert computed == once + once[1:]
     embedding.set_params(random_state=1).fit_transform(headlines)
     embedding.set_params(weights="tfidf").fit_transform(headlines)
-    assert n_computed == [40, 39, 40, 40]
+    embedding.fit_transform(headlines[::-1])
+    assert computed == once + once[1:] + 3 * once
 
 
 def test_distances_kept_are_bounded(headlines, monkeypatch):
-    monkeypatch.setattr(_distance_cache, "LIMIT", 3 * 40 * 10 * 8)
+    monkeypatch.setattr(_distance_cache, "LIMIT", 3 * (40 + 256) * 10 * 8)
     for seed in range(5):
         WordMoversEmbedding(n_features=10, random_state=seed).fit_transform(headlines)
-    assert sum(kept.nbytes for kept in _distance_cache._kept.values()) == _distance_cache.LIMIT
-    large = WordMoversEmbedding(n_features=40).fit(headlines)
-    _distance_cache.clear()
-    assert large.transform(headlines).shape == (40, 40)
-    assert not _distance_cache._kept
+        assert 0 < sum(kept.nbytes for kept in _distance_cache._kept.values())
+        assert sum(kept.nbytes for kept in _distance_cache._kept.values()) <= _distance_cache.LIMIT
+    assert len(_distance_cache._kept) == 5
+    large = WordMoversEmbedding(n_features=400).fit(headlines)
+    before = list(_distance_cache._kept)
+    assert large.transform(headlines).shape == (40, 400)
+    assert list(_distance_cache._kept) == before
 
 
 def test_any_number_of_threads_gives_the_same_bits(headlines):
@@ -216,6 +228,13 @@ def test_a_model_from_a_newer_version_is_refused_by_name(headlines, tmp_path):
     ({"gamma": float("nan")}, ValueError, "gamma is NaN"),
     ({"gamma": "scale"}, ValueError, "gamma is 'scale': it must be \"auto\", a positive number"),
     ({"gamma": True}, ValueError, "gamma is True"),
+    ({"n_features": 2**70}, ValueError, "less than 2"),
+    ({"weights": None}, TypeError, "weights is None: it must be a str"),
+    ({"components": 3}, TypeError, "components is 3: it must be a str"),
+    ({"normalization": 3}, TypeError, "normalization is 3: it must be a str or None"),
+    ({"case": None}, TypeError, "case is None"),
+    ({"stop_words": 3}, TypeError, "stop_words is int: it must be .* a list of str"),
+    ({"stop_words": iter(["sea"])}, TypeError, "stop_words is list_iterator"),
     ({"weights": "bm25"}, ValueError, 'weights is "bm25": it must be "nbow", "tfidf" or "sif"'),
     ({"normalization": "l1"}, ValueError, 'normalization is "l1": it must be "unit", "center"'),
     ({"random_words": "zipf"}, ValueError, 'random_words is "zipf"'),
@@ -227,7 +246,7 @@ def test_a_model_from_a_newer_version_is_refused_by_name(headlines, tmp_path):
     ({"min_count": 0}, ValueError, "min_count is 0"),
     ({"max_words": 0}, ValueError, "max_words is 0"),
     ({"random_state": -1}, ValueError, "random_state is -1"),
-    ({"random_state": 2**64}, ValueError, "less than 2"),
+    ({"random_state": 2**64}, ValueError, "from 0 to 2"),
     ({"random_state": "x"}, TypeError, "random_state is 'x'"),
     ({"vectors": None}, TypeError, "vectors is NoneType"),
     ({"vectors": "no-such-file"}, FileNotFoundError, "no-such-file"),
@@ -273,6 +292,8 @@ def test_a_corpus_without_words_cannot_be_fitted_on(headlines):
         WordMoversEmbedding().fit([])
     with pytest.raises(ValueError, match="none of the 2 documents has a word that the vectors"):
         WordMoversEmbedding().fit(["", "zzyx"])
+    with pytest.raises(ValueError, match="none of the 40 .* occurs 99 times .min_count."):
+        WordMoversEmbedding(min_count=99).fit(headlines)
     assert WordMoversEmbedding(n_features=4).fit(headlines).transform([]).shape == (0, 4)
 
 
@@ -284,6 +305,11 @@ def test_encode_is_what_users_of_sentence_transformers_expect(headlines):
     unit = embedding.encode([*headlines, "zzyx"], normalize_embeddings=True)
     np.testing.assert_allclose(np.linalg.norm(unit, axis=1), [1] * 40 + [0], rtol=1e-6)
     assert embedding.encode([]).shape == (0, 16)
+    assert embedding.encode(headlines[3]).shape == (16,)
+    assert embedding.encode(headlines[3:4]).shape == (1, 16)
+    listed = embedding.encode(headlines, convert_to_numpy=False, show_progress_bar=None)
+    assert isinstance(listed, list) and np.array(listed).tobytes() == rows.tobytes()
+    assert embedding.encode("", normalize_embeddings=True).tolist() == [0] * 16
     with pytest.raises(ValueError, match="batch_size is 0"):
         embedding.encode(headlines, batch_size=0)
     with pytest.raises(TypeError, match="document 0 is None"):

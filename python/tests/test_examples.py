@@ -5,6 +5,9 @@ import re
 import subprocess
 import sys
 
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXAMPLES = pathlib.Path(__file__).resolve().parents[1] / "examples"
 
 
@@ -31,3 +34,15 @@ def test_semantic_search():
     output = output_of("semantic_search.py")
     hits = output.split("nearest by cosine")[0]
     assert "speaks to the media" in hits and "because:" in output
+
+
+@pytest.mark.parametrize("readme", ["README.md", "python/README.md"])
+def test_what_the_readme_shows_can_be_pasted(readme, tmp_path):
+    blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / readme).read_text(encoding="utf-8"),
+                        re.MULTILINE | re.DOTALL)
+    assert blocks
+    for block in blocks:
+        done = subprocess.run([sys.executable, "-c", block], capture_output=True, text=True,
+                              cwd=tmp_path, timeout=300, check=False)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout == "['politics']\n"

@@ -2,6 +2,8 @@
 
 import warnings
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -88,3 +90,22 @@ def test_what_is_refused(headlines, topics):
         model.kneighbors([None])
     with pytest.raises(ValueError, match="1d"):
         KNeighborsWMD().fit(headlines, np.zeros((40, 2)))
+
+
+@pytest.mark.parametrize(("labels", "words"), [
+    ([np.nan] * 40, "NaN"),
+    ([None] * 40, "Unknown label type"),
+    (np.linspace(0, 1, 40), "continuous"),
+])
+def test_labels_that_are_no_classes_are_refused(headlines, labels, words):
+    with pytest.raises(ValueError, match=words):
+        KNeighborsWMD().fit(headlines, labels)
+
+
+def test_parameters_set_after_fitting_wait_for_the_next_fit(headlines, topics):
+    """Queries are read as the corpus was, also by a pickle's."""
+    neighbors = KNeighborsWMD(stop_words=["goat"]).fit(headlines, topics)
+    expected = neighbors.kneighbors(["the goat at sea", "Election"])[0].tolist()
+    neighbors.set_params(stop_words=None, case="keep", weights="tfidf", max_words=1)
+    for each in (neighbors, pickle.loads(pickle.dumps(neighbors))):
+        assert each.kneighbors(["the goat at sea", "Election"])[0].tolist() == expected

@@ -106,6 +106,16 @@ def test_many_threads_share_an_estimator(embedding, headlines):
 
 #: What takes much longer than a second.
 LONG_CALLS = {
+    "fit": """
+        words = WordVectors.builtin().words
+        documents = [words[i * 60 : i * 60 + 500] for i in range(1000)]
+        call = lambda: WordMoversEmbedding(n_features=4096, d_max=21).fit(documents)
+    """,
+    "fit of a linear SVM": """
+        rng = np.random.default_rng(0)
+        X, y = rng.random((6000, 1500), dtype=np.float32), rng.integers(0, 20, 6000)
+        call = lambda: LinearSVM(C=1e6, tol=1e-9).fit(X, y)
+    """,
     "fit_transform": """
         embedding = WordMoversEmbedding(n_features=4096, d_max=21)
         call = lambda: embedding.fit_transform(texts * 3000)

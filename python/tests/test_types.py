@@ -9,21 +9,28 @@ import pytest
 import wordmover
 
 PACKAGE = pathlib.Path(wordmover.__file__).parent
+EXAMPLES = pathlib.Path(__file__).resolve().parents[1] / "examples"
 CONFIGURATION = pathlib.Path(__file__).resolve().parents[1] / "pyproject.toml"
 
 pytest.importorskip("mypy")
 
 USE = """
 import numpy as np
+import numpy.typing as npt
 from typing_extensions import assert_type
-from wordmover import WordMoversEmbedding, WordVectors, transport, wmd, WordMove
+from wordmover import KNeighborsWMD, WordMoversEmbedding, WordVectors, transport, wmd, WordMove
 
 assert_type(wmd("a", ["b"]), float)
 assert_type(wmd("a", "b", return_plan=True), tuple[float, list[WordMove]])
 cost: float = transport([[0.0]], [1.0], [1.0])
 pair = transport([[0.0]], [1.0], [1.0], return_duals=True)
-u: np.ndarray = pair[1][0]
+u: npt.NDArray[np.float64] = pair[1][0]
 WordMoversEmbedding(n_features=3).fit(["a"]).transform([["a"], "b"]).sum()
+assert_type(WordMoversEmbedding().encode("a").dtype.itemsize, int)
+row: npt.NDArray[np.float32] = WordMoversEmbedding().encode(["a"], normalize_embeddings=True)
+distances, positions = KNeighborsWMD().fit(["a"]).kneighbors(["b"])
+assert_type(KNeighborsWMD().kneighbors(return_distance=False), npt.NDArray[np.int64])
+first: int = positions[0, 0].item()
 WordVectors.load("x", limit=3)["word"].sum()
 WordMoversEmbedding(3)  # error: parameters are keywords
 WordVectors.load(3)  # error: a path
@@ -52,3 +59,8 @@ def test_users_see_the_types(tmp_path):
     wrong = [line for line in done.stdout.splitlines() if ": error:" in line]
     expected = [n for n, line in enumerate(USE.splitlines(), 1) if "# error" in line]
     assert [int(line.split(":")[1]) for line in wrong] == expected, done.stdout
+
+
+def test_the_examples_are_typed():
+    done = run("mypy", "--config-file", CONFIGURATION, *EXAMPLES.glob("*.py"))
+    assert done.returncode == 0, done.stdout

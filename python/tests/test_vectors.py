@@ -72,6 +72,8 @@ def test_pickles_and_copies(toy, protocol):
     (["a"], None, ValueError, "two dimensions"),
     ([b"a"], [[1.0]], TypeError, "a word is bytes"),
     ([None], [[1.0]], TypeError, "a word is None"),
+    (None, [[1.0]], TypeError, "words is None: it must be a list of str"),
+    ("ab", np.eye(2), TypeError, "words is str: it must be a list"),
 ])
 def test_bad_arrays_are_refused(words, matrix, error, message):
     with pytest.raises(error, match=message):

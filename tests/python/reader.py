@@ -274,3 +274,46 @@ def emd(weights, x, y):
     """The exact distance between a bag and a random document, by POT."""
     costs = np.sqrt(((x[:, None, :] - y[None, :, :]) ** 2).sum(axis=2))
     return ot.emd2(np.array(weights), np.full(len(y), 1.0 / len(y)), costs)
+
+
+class Classifier(Model):
+    """A classifier file: a model with one linear machine for each class, or one for two."""
+
+    def __init__(self, path):
+        super().__init__(path)
+        attached = json.loads(self.metadata["attached.classifier"])
+        assert attached["version"] == 1
+        self.attached = attached
+        self.classes, self.machines = attached["classes"], attached["machines"]
+        self.weights = self.tensors["attached.classifier.weights"]
+        self.intercepts = self.tensors["attached.classifier.intercepts"]
+
+    def classifier_features(self, texts, vectors):
+        """Features of distances rounded to f32; None for texts without a known word."""
+        scale = 1.0 / math.sqrt(self.parameters["n_features"])
+        rows = self.distances(texts, vectors)
+        rounded = [None if row is None else np.float32(row).astype(np.float64) for row in rows]
+        return [
+            None if row is None else np.float32(np.exp(-self.gamma * row) * scale)
+            for row in rounded
+        ]
+
+    def predictions(self, texts, vectors):
+        """Class and decision value of every class that has a machine, by name."""
+        found = []
+        for row in self.classifier_features(texts, vectors):
+            if row is None:
+                found.append((self.classes[self.attached["most_frequent"]], None))
+                continue
+            values = [
+                math.fsum(w * float(z) for w, z in zip(weights, row)) + b
+                for weights, b in zip(self.weights.tolist(), self.intercepts.tolist())
+            ]
+            if len(self.machines) == 2:
+                values.append(-values[0])
+            best = max(values)
+            # Of equal ones the first; of two, the first only above 0.
+            winner = values.index(best) if len(self.machines) != 2 else int(values[0] <= 0)
+            by_name = {self.classes[m]: v for m, v in zip(self.machines, values, strict=True)}
+            found.append((self.classes[self.machines[winner]], by_name))
+        return found

@@ -2,8 +2,9 @@
 
 use std::ops::ControlFlow;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use wordmover::{Document, Gamma, WordCounts, WordMoversEmbedding};
+use wordmover_learn::metrics::ConfusionMatrix;
 use wordmover_learn::{Features, LinearSvm, grid, metrics};
 
 use crate::bags;
@@ -11,6 +12,8 @@ use crate::cache::Cache;
 use crate::choice::{SurfaceRound, WmeChoice, choose, svm};
 use crate::corpus::LabeledCorpus;
 use crate::error::Result;
+use crate::folds::folds;
+use crate::held_out;
 use crate::params::{Protocol, WmeParams};
 use crate::progress::{Event, Observer, Reporter, StageTime};
 
@@ -26,10 +29,25 @@ const BLOCK: usize = 4096;
 pub struct TextClassifier {
     pub(crate) embedding: WordMoversEmbedding,
     pub(crate) svm: LinearSvm,
-    pub(crate) classes: Vec<String>,
-    pub(crate) most_frequent: usize,
-    pub(crate) protocol: Protocol,
-    pub(crate) choice: WmeChoice,
+    pub(crate) info: ClassifierInfo,
+}
+
+/// What there is to know of a classifier without its machines.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ClassifierInfo {
+    /// Names of the classes, by number.
+    pub classes: Vec<String>,
+    /// Number of the class with the most training documents.
+    pub most_frequent: usize,
+    /// How the parameters were chosen.
+    pub protocol: Protocol,
+    /// The parameters chosen, and how good they looked on documents held out.
+    pub choice: WmeChoice,
+    /// Share of the documents learnt from that are predicted right; not in files of the
+    /// first releases.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub train_accuracy: Option<f64>,
 }
 
 /// What was found out while a classifier was trained.
@@ -46,6 +64,11 @@ pub struct Training {
     pub rounds: Vec<SurfaceRound>,
     /// Share of the documents learnt from that the classifier predicts right.
     pub train_accuracy: f64,
+    /// The same documents by true class and by the class that the parameters chosen
+    /// predict while the document's fold is held out; from
+    /// [`TextClassifier::train_and_judge`] alone.
+    #[serde(skip)]
+    pub held_out: Option<ConfusionMatrix>,
     /// What was chosen and why, and what to know of the data.
     pub notes: Vec<String>,
     /// Where the time went.
@@ -76,6 +99,31 @@ impl TextClassifier {
         cache: &Cache,
         observer: &Observer,
     ) -> Result<(Self, Training)> {
+        Self::train_and(false, params, train, cache, observer)
+    }
+
+    /// As [`train`](Self::train), and finds out which classes are taken for which others
+    /// where a document is held out ([`Training::held_out`]): for a machine a fold more.
+    ///
+    /// # Errors
+    ///
+    /// As [`train`](Self::train).
+    pub fn train_and_judge(
+        params: &WmeParams,
+        train: &LabeledCorpus,
+        cache: &Cache,
+        observer: &Observer,
+    ) -> Result<(Self, Training)> {
+        Self::train_and(true, params, train, cache, observer)
+    }
+
+    fn train_and(
+        judge: bool,
+        params: &WmeParams,
+        train: &LabeledCorpus,
+        cache: &Cache,
+        observer: &Observer,
+    ) -> Result<(Self, Training)> {
         params.check()?;
         train.check_classes("training documents")?;
         let mut reporter = Reporter::new(observer);
@@ -83,11 +131,21 @@ impl TextClassifier {
         let choice = chosen.choice;
         let (bags, labels) = (&chosen.table.bags, chosen.table.bags.labels(train));
         let n_without_words = train.documents().len() - labels.len();
+        let distances = chosen.table.rows(choice.n_features);
+        let features = features(&distances, &choice)?;
+        let features = Features::new(&features, choice.n_features)?;
+        let svm = svm(params.protocol).cost(choice.cost);
+        let held_out = match judge {
+            true => Some(reporter.time("documents held out", |reporter| {
+                // What there is to say of the folds was said.
+                let mut silent = Reporter::new(&|_| ControlFlow::Continue(()));
+                let seed = params.embedding.seed;
+                let folds = folds(params.protocol, &labels, train, seed, &mut silent)?;
+                held_out::confusion(svm, features, &labels, &folds, reporter)
+            })?),
+            false => None,
+        };
         let (classifier, train_accuracy) = reporter.time("fitting", |_| {
-            let distances = chosen.table.rows(choice.n_features);
-            let features = features(&distances, &choice)?;
-            let features = Features::new(&features, choice.n_features)?;
-            let svm = svm(params.protocol).cost(choice.cost);
             let svm = LinearSvm::fit(svm, features, &labels)?;
             let train_accuracy = metrics::accuracy(&labels, &svm.predict(features)?)?;
             let embedding = bags.model.params().clone();
@@ -97,10 +155,13 @@ impl TextClassifier {
             let classifier = TextClassifier {
                 embedding: bags::fit(&embedding, train)?,
                 svm,
-                classes: train.classes().to_vec(),
-                most_frequent: train.most_frequent_class(),
-                protocol: params.protocol,
-                choice: choice.clone(),
+                info: ClassifierInfo {
+                    classes: train.classes().to_vec(),
+                    most_frequent: train.most_frequent_class(),
+                    protocol: params.protocol,
+                    choice: choice.clone(),
+                    train_accuracy: Some(train_accuracy),
+                },
             };
             Ok((classifier, train_accuracy))
         })?;
@@ -110,6 +171,7 @@ impl TextClassifier {
             choice,
             rounds: chosen.rounds,
             train_accuracy,
+            held_out,
             notes: reporter.notes,
             times: reporter.times,
         };
@@ -162,7 +224,7 @@ impl TextClassifier {
                 observer(Event::Steps(done.distances))
             })?;
         // From distances rounded as they were in training: the same features bit for bit.
-        let features = features(&distances, &self.choice)?;
+        let features = features(&distances, &self.info.choice)?;
         let features = Features::new(&features, n_features)?;
         let values = self.svm.decision_values(features)?;
         let classes = self.svm.classes_of(&values);
@@ -171,7 +233,7 @@ impl TextClassifier {
         let predictions = predictions.map(|((document, class), values)| {
             if document.is_empty() {
                 return Prediction {
-                    class: self.most_frequent,
+                    class: self.info.most_frequent,
                     decision_values: None,
                 };
             }
@@ -187,7 +249,7 @@ impl TextClassifier {
     /// classes speaks for both. A class without training documents has none: minus
     /// infinity.
     fn by_class(&self, values: &[f64]) -> Vec<f64> {
-        let mut by_class = vec![f64::NEG_INFINITY; self.classes.len()];
+        let mut by_class = vec![f64::NEG_INFINITY; self.info.classes.len()];
         match (values, self.svm.classes()) {
             (&[value], &[first, second]) => {
                 by_class[first] = value;
@@ -205,19 +267,25 @@ impl TextClassifier {
     /// Names of the classes, by number.
     #[must_use]
     pub fn classes(&self) -> &[String] {
-        &self.classes
+        &self.info.classes
     }
 
     /// The parameters that were chosen.
     #[must_use]
     pub fn choice(&self) -> &WmeChoice {
-        &self.choice
+        &self.info.choice
     }
 
     /// How they were chosen.
     #[must_use]
     pub fn protocol(&self) -> Protocol {
-        self.protocol
+        self.info.protocol
+    }
+
+    /// All of that, and more.
+    #[must_use]
+    pub fn info(&self) -> &ClassifierInfo {
+        &self.info
     }
 
     /// The embedding under it.

@@ -16,7 +16,7 @@ pub enum Error {
         what: &'static str,
     },
     /// A classifier needs something to tell apart.
-    #[error("all {n_documents} {what} are of class `{class}`: at least two classes are needed")]
+    #[error("the {what} ({n_documents}) are all of class `{class}`: at least two are needed")]
     OneClass {
         /// Which documents.
         what: &'static str,

@@ -11,10 +11,8 @@ use wordmover::format::Attachment;
 use wordmover::{ModelFile, WordVectors};
 use wordmover_learn::LinearSvm;
 
-use crate::choice::WmeChoice;
-use crate::classifier::TextClassifier;
+use crate::classifier::{ClassifierInfo, TextClassifier};
 use crate::error::{Error, Result};
-use crate::params::Protocol;
 
 /// Name of the attachment.
 const NAME: &str = "classifier";
@@ -26,12 +24,22 @@ const VERSION: u32 = 1;
 #[derive(Serialize, Deserialize)]
 struct Metadata {
     version: u32,
-    classes: Vec<String>,
     /// Class of each machine (of two classes: the one machine's positive and negative).
     machines: Vec<usize>,
-    most_frequent: usize,
-    protocol: Protocol,
-    choice: WmeChoice,
+    #[serde(flatten)]
+    info: ClassifierInfo,
+}
+
+impl ClassifierInfo {
+    /// What a model file says of the classifier in it, if there is one. This needs no
+    /// word vectors.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidClassifier`] if it is damaged, or of another version.
+    pub fn of(file: &ModelFile, name: &str) -> Result<Option<Self>> {
+        Ok(read(file, name)?.map(|(info, _)| info))
+    }
 }
 
 impl TextClassifier {
@@ -44,11 +52,8 @@ impl TextClassifier {
     pub fn to_bytes(&self, bundle_vectors: bool) -> Result<Vec<u8>> {
         let metadata = Metadata {
             version: VERSION,
-            classes: self.classes.clone(),
             machines: self.svm.classes().to_vec(),
-            most_frequent: self.most_frequent,
-            protocol: self.protocol,
-            choice: self.choice.clone(),
+            info: self.info.clone(),
         };
         let (n_machines, n_features) = (self.svm.n_machines(), self.svm.n_features());
         let attachment = Attachment {
@@ -97,52 +102,60 @@ impl TextClassifier {
         name: &str,
         vectors: Option<Arc<WordVectors>>,
     ) -> Result<Self> {
-        let invalid = |reason: String| Error::InvalidClassifier {
-            name: name.to_owned(),
-            reason,
+        let Some((info, svm)) = read(&file, name)? else {
+            return Err(Error::InvalidClassifier {
+                name: name.to_owned(),
+                reason: "a wordmover model, but without a classifier in it".to_owned(),
+            });
         };
-        let Some(attachment) = file.attachment(NAME).cloned() else {
-            let reason = "a wordmover model, but without a classifier in it";
-            return Err(invalid(reason.to_owned()));
-        };
-        let damaged = |reason: String| invalid(format!("damaged classifier: {reason}"));
-        let version: Version =
-            serde_json::from_str(&attachment.metadata).map_err(|e| damaged(e.to_string()))?;
-        if version.version != VERSION {
-            return Err(invalid(format!(
-                "classifier format {} is not {VERSION}, the one this version reads",
-                version.version
-            )));
-        }
-        let metadata: Metadata =
-            serde_json::from_str(&attachment.metadata).map_err(|e| damaged(e.to_string()))?;
-        let svm = svm(&attachment, &metadata).map_err(damaged)?;
-        let n_classes = metadata.classes.len();
-        let numbers = metadata.machines.iter().chain([&metadata.most_frequent]);
-        if let Some(number) = numbers.copied().find(|&number| number >= n_classes) {
-            return Err(damaged(format!("class {number} of {n_classes}")));
-        }
-        let mut machines = metadata.machines.clone();
-        machines.sort_unstable();
-        if machines.windows(2).any(|pair| pair[0] == pair[1]) {
-            return Err(damaged("a class has two machines".to_owned()));
-        }
-        let choice = &metadata.choice;
-        let is_of_model = file.gamma() == Some(choice.gamma)
-            && file.params().n_features == choice.n_features
-            && svm.n_features() == choice.n_features;
-        if !is_of_model {
-            return Err(damaged("it does not fit its embedding".to_owned()));
-        }
         Ok(TextClassifier {
             embedding: file.with_vectors(vectors)?,
             svm,
-            classes: metadata.classes,
-            most_frequent: metadata.most_frequent,
-            protocol: metadata.protocol,
-            choice: metadata.choice,
+            info,
         })
     }
+}
+
+/// The classifier of a model file, checked, if there is one.
+fn read(file: &ModelFile, name: &str) -> Result<Option<(ClassifierInfo, LinearSvm)>> {
+    let Some(attachment) = file.attachment(NAME) else {
+        return Ok(None);
+    };
+    let invalid = |reason: String| Error::InvalidClassifier {
+        name: name.to_owned(),
+        reason,
+    };
+    let damaged = |reason: String| invalid(format!("damaged classifier: {reason}"));
+    let version: Version =
+        serde_json::from_str(&attachment.metadata).map_err(|e| damaged(e.to_string()))?;
+    if version.version != VERSION {
+        return Err(invalid(format!(
+            "classifier format {} is not {VERSION}, the one this version reads",
+            version.version
+        )));
+    }
+    let metadata: Metadata =
+        serde_json::from_str(&attachment.metadata).map_err(|e| damaged(e.to_string()))?;
+    let svm = svm(attachment, &metadata).map_err(damaged)?;
+    let Metadata { machines, info, .. } = metadata;
+    let n_classes = info.classes.len();
+    let numbers = machines.iter().chain([&info.most_frequent]);
+    if let Some(number) = numbers.copied().find(|&number| number >= n_classes) {
+        return Err(damaged(format!("class {number} of {n_classes}")));
+    }
+    let mut machines = machines;
+    machines.sort_unstable();
+    if machines.windows(2).any(|pair| pair[0] == pair[1]) {
+        return Err(damaged("a class has two machines".to_owned()));
+    }
+    let choice = &info.choice;
+    let is_of_model = file.gamma() == Some(choice.gamma)
+        && file.params().n_features == choice.n_features
+        && svm.n_features() == choice.n_features;
+    if !is_of_model {
+        return Err(damaged("it does not fit its embedding".to_owned()));
+    }
+    Ok(Some((info, svm)))
 }
 
 /// Read first: what else there is depends on it.
@@ -159,7 +172,7 @@ fn svm(attachment: &Attachment, metadata: &Metadata) -> Result<LinearSvm, String
     };
     let (_, shape, weights) = tensor("weights")?;
     let (_, _, intercepts) = tensor("intercepts")?;
-    if shape[..] != [intercepts.len(), metadata.choice.n_features] {
+    if shape[..] != [intercepts.len(), metadata.info.choice.n_features] {
         return Err(format!("tensor \"weights\" has the shape {shape:?}"));
     }
     let classes = metadata.machines.clone();

@@ -45,11 +45,13 @@ mod cache;
 mod choice;
 mod classifier;
 mod corpus;
+mod curve;
 mod distances;
 mod error;
 mod evaluation;
 mod file;
 mod folds;
+mod held_out;
 mod knn;
 mod params;
 mod progress;
@@ -57,8 +59,9 @@ mod progress;
 pub use bags::name_of as weighting_name;
 pub use cache::Cache;
 pub use choice::{SurfacePoint, SurfaceRound, WmeChoice};
-pub use classifier::{Prediction, TextClassifier, Training};
+pub use classifier::{ClassifierInfo, Prediction, TextClassifier, Training};
 pub use corpus::LabeledCorpus;
+pub use curve::{CurvePoint, feature_curve};
 pub use error::{Error, Result};
 pub use evaluation::{
     CrossValidation, Evaluation, Method, Outcome, evaluate, evaluate_splits, random_splits,

@@ -74,7 +74,7 @@ impl<'a> Reporter<'a> {
         told
     }
 
-    fn tell(&self, event: Event) -> Result<()> {
+    pub fn tell(&self, event: Event) -> Result<()> {
         match (self.observer)(event) {
             ControlFlow::Continue(()) => Ok(()),
             ControlFlow::Break(()) => Err(Error::Interrupted),

@@ -5,7 +5,7 @@ mod toy;
 use toy::{corpus, params, silent};
 use wordmover::ModelFile;
 use wordmover::format::Attachment;
-use wordmover_classify::{Cache, Protocol, TextClassifier};
+use wordmover_classify::{Cache, ClassifierInfo, Protocol, TextClassifier};
 
 fn classifier() -> TextClassifier {
     let mut params = params(Protocol::Fast);
@@ -52,6 +52,35 @@ fn it_is_a_model_too() {
         error.to_string(),
         "m.wme: a wordmover model, but without a classifier in it"
     );
+}
+
+#[test]
+fn a_file_is_described_without_its_vectors() {
+    let classifier = classifier();
+    let bytes = classifier.to_bytes(false).unwrap();
+    let file = ModelFile::from_bytes(&bytes, "t.wmc").unwrap();
+    let info = ClassifierInfo::of(&file, "t.wmc").unwrap().unwrap();
+    assert_eq!(&info, classifier.info());
+    assert_eq!(info.classes, ["a", "b", "c"]);
+    assert!(info.train_accuracy.unwrap() > 0.5);
+
+    // The first releases did not say how well it learnt.
+    let mut attachment = file.attachment("classifier").unwrap().clone();
+    let mut metadata: serde_json::Value = serde_json::from_str(&attachment.metadata).unwrap();
+    metadata.as_object_mut().unwrap().remove("train_accuracy");
+    attachment.metadata = metadata.to_string();
+    let model = classifier.embedding();
+    let bytes = model.to_bytes_with(false, &[attachment]).unwrap();
+    let file = ModelFile::from_bytes(&bytes, "t.wmc").unwrap();
+    let earlier = ClassifierInfo::of(&file, "t.wmc").unwrap().unwrap();
+    assert_eq!(earlier.train_accuracy, None);
+    assert_eq!(earlier.choice, info.choice);
+    let vectors = Some(toy::vectors());
+    assert!(TextClassifier::from_bytes(&bytes, "t.wmc", vectors).is_ok());
+
+    let bytes = model.to_bytes(false).unwrap();
+    let file = ModelFile::from_bytes(&bytes, "m.wme").unwrap();
+    assert!(ClassifierInfo::of(&file, "m.wme").unwrap().is_none());
 }
 
 /// What is said of a classifier whose attachment was changed.

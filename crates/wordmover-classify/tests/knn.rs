@@ -135,6 +135,6 @@ fn a_small_corpus_has_a_small_k() {
     let refused = evaluate(&method, &one_class, &train, &Cache::none(), &silent);
     assert_eq!(
         refused.unwrap_err().to_string(),
-        "all 2 training documents are of class `x`: at least two classes are needed"
+        "the training documents (2) are all of class `x`: at least two are needed"
     );
 }

@@ -10,7 +10,7 @@ use toy::{corpus, corpus_of, params, silent, texts};
 use wordmover::Weighting;
 use wordmover_classify::{
     Cache, CrossValidation, Error, Event, LabeledCorpus, Method, Protocol, TextClassifier,
-    Training, WmeParams, evaluate, evaluate_splits, random_splits,
+    Training, WmeParams, evaluate, evaluate_splits, feature_curve, random_splits,
 };
 
 fn train(params: &WmeParams, corpus: &LabeledCorpus) -> (TextClassifier, Training) {
@@ -170,7 +170,7 @@ fn what_cannot_be_learnt_is_refused_in_a_sentence() {
     let one_class = corpus_of(&[("x", "a1 a2"), ("x", "b1"), ("x", "c1")]);
     assert_eq!(
         refused(&one_class, Protocol::Fast),
-        "all 3 training documents are of class `x`: at least two classes are needed"
+        "the training documents (3) are all of class `x`: at least two are needed"
     );
     let unknown = corpus_of(&[("x", "who"), ("y", "knows")]);
     assert_eq!(
@@ -273,4 +273,78 @@ fn several_splits_are_averaged() {
         CrossValidation::Wme { .. }
     ));
     assert!(evaluate_splits(&method, &corpus, &[], &Cache::none(), &silent).is_err());
+}
+
+#[test]
+fn documents_held_out_are_predicted_once_with_the_parameters_chosen() {
+    let corpus = corpus(60, 5);
+    for protocol in [Protocol::Paper, Protocol::Fast] {
+        let mut params = params(protocol);
+        params.embedding.n_features = 64;
+        let (classifier, training) = train(&params, &corpus);
+        assert_eq!(training.held_out, None);
+        let cache = Cache::none();
+        let judged = TextClassifier::train_and_judge(&params, &corpus, &cache, &silent);
+        let (judged, found) = judged.unwrap();
+        assert_eq!(
+            judged.predict(&["a1 b2"]).unwrap(),
+            classifier.predict(&["a1 b2"]).unwrap()
+        );
+        assert_eq!(
+            (&found.choice, &found.notes),
+            (&training.choice, &training.notes)
+        );
+
+        let held_out = found.held_out.unwrap();
+        assert_eq!(held_out.rows().flatten().sum::<u64>(), 60);
+        let (right, chosen) = (held_out.accuracy(), found.choice.accuracy);
+        match protocol {
+            // Every machine from 0, as in cross-validation.
+            Protocol::Paper => assert_eq!(right, chosen),
+            _ => assert!((right - chosen).abs() <= 2.0 / 60.0, "{right} {chosen}"),
+        }
+        // Documents learnt from are easier.
+        assert!(found.train_accuracy >= right);
+    }
+}
+
+#[test]
+fn the_fast_protocol_judges_few_features_on_few_documents() {
+    let mut params = params(Protocol::Fast);
+    params.embedding.n_features = 1200;
+    let n_documents = 4500;
+    let (_, training) = train(&params, &corpus(n_documents, 1));
+    let shape = training.rounds.iter();
+    let shape = shape.map(|round| (round.n_features, round.n_documents));
+    // 16 documents to a feature at most: a half of them, then all.
+    let expected = [
+        (256, n_documents / 2),
+        (512, n_documents),
+        (1024, n_documents),
+    ];
+    assert_eq!(shape.collect::<Vec<_>>(), expected);
+    let last = training.rounds.last().unwrap();
+    let chosen = |cost: f64| (cost * 1024.0 / 1200.0 - training.choice.cost).abs() < 1e-12;
+    assert!(last.points.iter().any(|point| chosen(point.cost)));
+}
+
+#[test]
+fn a_point_of_the_curve_is_what_evaluation_finds() {
+    let (train_corpus, test) = (corpus(120, 1), corpus(60, 2));
+    let params = params(Protocol::Fast);
+    let method = Method::Wme(params.clone());
+    let outcome = evaluate(&method, &train_corpus, &test, &Cache::none(), &silent).unwrap();
+    let (_, training) = train(&params, &train_corpus);
+    let choice = &training.choice;
+    let n = choice.n_features;
+    let curve = |features: &[usize]| {
+        feature_curve(&params, choice, &train_corpus, &test, features, &silent)
+    };
+    let points = curve(&[3, n]).unwrap();
+    assert_eq!(points[1].n_features, n);
+    assert_eq!(points[1].accuracy, outcome.accuracy);
+    assert_eq!(Some(points[1].train_accuracy), outcome.train_accuracy);
+    assert!(points[0].accuracy < points[1].accuracy);
+    assert!(curve(&[]).is_err());
+    assert!(curve(&[3, 3]).is_err());
 }

@@ -12,6 +12,7 @@ mod interrupt;
 mod output;
 mod progress;
 mod report;
+mod sentence;
 mod spool;
 mod usage;
 
@@ -32,7 +33,8 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if output::is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            progress::say(&format!("error: {error:#}"));
+            interrupt::give_way();
+            progress::say(&format!("error: {}", sentence::of(&error)));
             ExitCode::from(if usage::is_usage_error(&error) { 2 } else { 1 })
         }
     }

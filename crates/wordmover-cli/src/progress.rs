@@ -126,6 +126,12 @@ impl Stages {
         result
     }
 
+    /// The stages with their seconds.
+    pub fn seconds(&self) -> impl Iterator<Item = (&'static str, f64)> {
+        let stages = self.stages.iter();
+        stages.map(|(stage, spent)| (*stage, spent.as_secs_f64()))
+    }
+
     /// Books time that was taken elsewhere.
     pub fn add(&mut self, stage: &'static str, spent: Duration) {
         match self.stages.iter_mut().find(|(name, _)| *name == stage) {
@@ -137,9 +143,9 @@ impl Stages {
 
 impl std::fmt::Display for Stages {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        for (i, (stage, spent)) in self.stages.iter().enumerate() {
+        for (i, (stage, seconds)) in self.seconds().enumerate() {
             let comma = if i == 0 { "" } else { ", " };
-            write!(f, "{comma}{stage} {:.2} s", spent.as_secs_f64())?;
+            write!(f, "{comma}{stage} {seconds:.2} s")?;
         }
         Ok(())
     }

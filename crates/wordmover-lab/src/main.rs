@@ -5,6 +5,9 @@
 //! word vectors, which are not part of the repository; `wordmover-lab report` needs
 //! only the records.
 
+mod comparison;
+mod corpora;
+mod lengths;
 mod record;
 mod report;
 mod similarity;
@@ -14,7 +17,9 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, ensure};
 use clap::{Parser, Subcommand};
+use serde::{Deserialize, Serialize};
 
+use corpora::{Corpora, Folders};
 use record::Environment;
 
 #[derive(Debug, Parser)]
@@ -39,6 +44,12 @@ enum Command {
         /// Where the record goes, in a folder named by the date
         #[arg(long, default_value = "experiments/records")]
         records: PathBuf,
+        /// Run this corpus alone
+        #[arg(long)]
+        only: Option<String>,
+        /// Where what was computed is kept, so that an interrupted run goes on
+        #[arg(long, default_value = "target/lab-cache")]
+        cache: PathBuf,
     },
     /// Make the report from the latest record of every experiment
     Report {
@@ -61,6 +72,16 @@ fn main() -> ExitCode {
     }
 }
 
+/// What can be run.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+enum Definition {
+    Similarity(similarity::Definition),
+    Corpora(corpora::Definition),
+    Comparison(comparison::Definition),
+    Lengths(lengths::Definition),
+}
+
 fn run(arguments: Arguments) -> Result<()> {
     match arguments.command {
         Command::Run {
@@ -68,18 +89,88 @@ fn run(arguments: Arguments) -> Result<()> {
             data,
             vectors,
             records,
+            only,
+            cache,
         } => {
             let text = read(&definition)?;
-            let parsed: similarity::Definition = toml::from_str(&text)
+            let parsed: Definition = toml::from_str(&text)
                 .with_context(|| format!("{} cannot be read", definition.display()))?;
             let environment = Environment::here(&text)?;
-            let folder = records.join(&environment.date);
-            let record = similarity::run(parsed, environment, &data, &vectors)?;
-            std::fs::create_dir_all(&folder)?;
-            let path = folder.join(format!("{}.json", record.definition.name));
-            write(&path, &(serde_json::to_string_pretty(&record)? + "\n"))
+            let laboratory = Laboratory {
+                records: records.join(&environment.date),
+                environment,
+                folders: Folders {
+                    data,
+                    vectors,
+                    cache,
+                },
+                only,
+            };
+            laboratory.run(parsed, &definition.with_file_name("../corpora.toml"))
         }
-        Command::Report { records, output } => write(&output, &report::of(&records)?),
+        Command::Report { records, output } => report::write(&records, &output),
+    }
+}
+
+/// Where and with what definitions are run.
+struct Laboratory {
+    environment: Environment,
+    folders: Folders,
+    /// The folder of today's records.
+    records: PathBuf,
+    only: Option<String>,
+}
+
+impl Laboratory {
+    fn run(&self, definition: Definition, corpora: &Path) -> Result<()> {
+        let corpora = || -> Result<Corpora> {
+            toml::from_str(&read(corpora)?)
+                .with_context(|| format!("{} cannot be read", corpora.display()))
+        };
+        let environment = self.environment.clone();
+        match definition {
+            Definition::Similarity(definition) => {
+                let (data, vectors) = (&self.folders.data, &self.folders.vectors);
+                let record = similarity::run(definition, environment, data, vectors)?;
+                self.keep(&record.definition.name, &record)
+            }
+            Definition::Corpora(definition) => {
+                let record = corpora::run(definition, environment, &corpora()?, &self.folders)?;
+                self.keep(&record.definition.name, &record)
+            }
+            Definition::Comparison(definition) => {
+                let corpora = corpora()?;
+                for run in self.runs(&definition.run, |run| &run.corpus)? {
+                    let (environment, folders) = (&self.environment, &self.folders);
+                    let record = comparison::run(&definition, run, environment, &corpora, folders)?;
+                    self.keep(&format!("{}-{}", definition.name, run.corpus), &record)?;
+                }
+                Ok(())
+            }
+            Definition::Lengths(definition) => {
+                let corpora = corpora()?;
+                for run in self.runs(&definition.run, |run| &run.corpus)? {
+                    let (environment, folders) = (&self.environment, &self.folders);
+                    let record = lengths::run(&definition, run, environment, &corpora, folders)?;
+                    self.keep(&format!("{}-{}", definition.name, run.corpus), &record)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// All runs of a definition, or those of one corpus.
+    fn runs<'r, R>(&self, runs: &'r [R], corpus: impl Fn(&R) -> &String) -> Result<Vec<&'r R>> {
+        let is_wanted = |run: &&R| self.only.as_ref().is_none_or(|only| corpus(run) == only);
+        let runs: Vec<&R> = runs.iter().filter(is_wanted).collect();
+        ensure!(!runs.is_empty(), "the definition runs no such corpus");
+        Ok(runs)
+    }
+
+    fn keep(&self, name: &str, record: &impl Serialize) -> Result<()> {
+        std::fs::create_dir_all(&self.records)?;
+        let path = self.records.join(format!("{name}.json"));
+        write(&path, &(serde_json::to_string_pretty(record)? + "\n"))
     }
 }
 

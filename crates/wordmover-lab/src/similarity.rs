@@ -9,8 +9,8 @@ use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use wordmover::text::{Case, Tokenizer};
 use wordmover::{
-    Components, EmbeddingParams, Similarity, Weighting, WordCounts, WordProbabilities, WordVectors,
-    pearson, spearman,
+    Components, EmbeddingParams, Normalization, Similarity, Weighting, WordCounts,
+    WordProbabilities, WordVectors, pearson, spearman,
 };
 
 use crate::record::{Environment, Files};
@@ -23,9 +23,10 @@ pub struct Definition {
     pub name: String,
     pub title: String,
     seed: u64,
-    pub n_features: usize,
+    /// Features of the column "WME raw".
+    pub raw_n_features: usize,
     pub choose_n_features: usize,
-    choose_pairs: usize,
+    pub choose_pairs: usize,
     frequencies: String,
     pub vectors: Vec<Vectors>,
     candidate: Vec<Candidate>,
@@ -38,8 +39,11 @@ pub struct Definition {
 pub struct Vectors {
     pub name: String,
     pub note: String,
-    file: String,
+    /// Without a file they are the built-in ones.
+    pub file: Option<String>,
     case: Case,
+    /// Features of the column "WME".
+    pub n_features: usize,
     /// Whether parameters are chosen with these.
     #[serde(default)]
     pub chooses: bool,
@@ -49,6 +53,8 @@ pub struct Vectors {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Candidate {
+    pub weights: Weighting,
+    pub normalize: Normalization,
     pub d_max: usize,
     pub components: Components,
 }
@@ -92,7 +98,7 @@ pub struct Chosen {
     pub group: String,
     pub candidate: Candidate,
     /// Mean Pearson correlation of every candidate over the files it was chosen on.
-    means: Vec<f64>,
+    pub means: Vec<f64>,
 }
 
 /// One task with one set of vectors: correlations times 100, by column.
@@ -117,7 +123,13 @@ struct Pairs {
 impl Pairs {
     fn read(files: &mut Files, folder: &Path, name: &str) -> Result<Self> {
         let name = format!("{name}.tsv");
-        let text = String::from_utf8(files.read(folder, &name)?)?;
+        let text = String::from_utf8(files.read(folder, &name)?)
+            .with_context(|| format!("{name} is not UTF-8"))?;
+        Self::parse(&name, &text)
+    }
+
+    /// A score and two texts a line.
+    fn parse(name: &str, text: &str) -> Result<Self> {
         let mut pairs = Pairs {
             gold: Vec::new(),
             texts: Vec::new(),
@@ -127,15 +139,25 @@ impl Pairs {
             let [gold, first, second] = fields[..] else {
                 bail!("{name}: line {}: not a score and two texts", i + 1);
             };
-            pairs.gold.push(gold.parse().context("a score")?);
+            let gold = match gold.parse::<f64>() {
+                Ok(gold) if gold.is_finite() => gold,
+                _ => bail!("{name}: line {}: {gold:?} is no score", i + 1),
+            };
+            pairs.gold.push(gold);
             pairs.texts.push((first.to_owned(), second.to_owned()));
         }
         Ok(pairs)
     }
 
-    fn truncate(&mut self, n: usize) {
-        self.gold.truncate(n);
-        self.texts.truncate(n);
+    /// At most `n` pairs, evenly spread over the file: neighbouring lines of some files
+    /// are about one thing.
+    fn thin(&mut self, n: usize) {
+        let len = self.gold.len();
+        if n < len {
+            let spread = || (0..n).map(|i| i * len / n);
+            self.gold = spread().map(|i| self.gold[i]).collect();
+            self.texts = spread().map(|i| self.texts[i].clone()).collect();
+        }
     }
 
     fn score(
@@ -184,8 +206,13 @@ pub fn run(
     files.read(data, &definition.frequencies)?;
     let mut languages = Vec::new();
     for source in &definition.vectors {
-        files.read(vectors, &source.file)?;
-        let table = Arc::new(WordVectors::open(&vectors.join(&source.file), None)?);
+        let table = Arc::new(match &source.file {
+            Some(file) => {
+                files.read(vectors, file)?;
+                WordVectors::open(&vectors.join(file), None)?
+            }
+            None => WordVectors::builtin(),
+        });
         let counts = data.join(&definition.frequencies);
         languages.push(Language {
             probabilities: WordProbabilities::open(&counts, &table)?,
@@ -195,7 +222,8 @@ pub fn run(
     }
     let chooser = definition.vectors.iter().position(|v| v.chooses);
     let chooser = chooser.context("no vectors to choose with")?;
-    let chosen = choose(&definition, &languages[chooser], &mut files, &sts)?;
+    let scores = try_candidates(&definition, &languages[chooser], &mut files, &sts)?;
+    let chosen = choose(&definition, &scores)?;
 
     let mut results = Vec::new();
     for (source, language) in definition.vectors.iter().zip(&languages) {
@@ -225,24 +253,29 @@ fn candidate_params(candidate: Candidate, n_features: usize, seed: u64) -> Embed
     EmbeddingParams::for_similarity()
         .n_features(n_features)
         .seed(seed)
+        .weighting(candidate.weights)
+        .normalization(candidate.normalize)
         .d_max(candidate.d_max)
         .components(candidate.components)
 }
 
+/// By file, the correlations of every candidate.
+type Scores = BTreeMap<String, Vec<f64>>;
+
 /// Tries every candidate on every file that some group may look at.
-fn choose(
+fn try_candidates(
     definition: &Definition,
     language: &Language,
     files: &mut Files,
     sts: &Path,
-) -> Result<Vec<Chosen>> {
-    let mut scores: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+) -> Result<Scores> {
+    let mut scores = Scores::new();
     for name in definition.group.iter().flat_map(|group| &group.chosen_on) {
-        if scores.contains_key(name.as_str()) {
+        if scores.contains_key(name) {
             continue;
         }
         let mut pairs = Pairs::read(files, sts, name)?;
-        pairs.truncate(definition.choose_pairs);
+        pairs.thin(definition.choose_pairs);
         let mut of_candidates = Vec::new();
         for &candidate in &definition.candidate {
             let n_features = definition.choose_n_features;
@@ -251,15 +284,21 @@ fn choose(
             of_candidates.push(pairs.score(Similarity::Wme, &params, language)?.0);
         }
         say(&format!("choosing on {name}: {of_candidates:.1?}"));
-        scores.insert(name, of_candidates);
+        scores.insert(name.clone(), of_candidates);
     }
+    Ok(scores)
+}
+
+/// For every group the candidate with the greatest mean over the files the group may
+/// look at, the first of equals.
+fn choose(definition: &Definition, scores: &Scores) -> Result<Vec<Chosen>> {
     let groups = definition.group.iter().map(|group| {
-        let mean = |i: usize| {
-            let each = group.chosen_on.iter().map(|file| scores[file.as_str()][i]);
-            each.sum::<f64>() / group.chosen_on.len() as f64
-        };
+        let files = group.chosen_on.iter().map(|file| &scores[file]);
+        let files: Vec<&Vec<f64>> = files.collect();
+        let mean = |i: usize| files.iter().map(|of| of[i]).sum::<f64>() / files.len() as f64;
         let means: Vec<f64> = (0..definition.candidate.len()).map(mean).collect();
-        let best = (0..means.len()).max_by(|&a, &b| means[a].total_cmp(&means[b]));
+        let best = (0..means.len()).rev();
+        let best = best.max_by(|&a, &b| means[a].total_cmp(&means[b]));
         Ok(Chosen {
             group: group.name.clone(),
             candidate: definition.candidate[best.context("no candidates")?],
@@ -277,9 +316,9 @@ fn run_task(
     pairs: &Pairs,
     candidate: Candidate,
 ) -> Result<TaskResult> {
-    let chosen = candidate_params(candidate, definition.n_features, definition.seed);
+    let chosen = candidate_params(candidate, source.n_features, definition.seed);
     let raw = EmbeddingParams::for_similarity()
-        .n_features(definition.n_features)
+        .n_features(definition.raw_n_features)
         .weighting(Weighting::Tfidf)
         .raw();
     let params = [chosen.clone(), chosen.clone(), chosen.clone(), chosen]
@@ -315,4 +354,88 @@ fn run_task(
         pearson,
         spearman,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_are_a_score_and_two_texts_a_line() {
+        let pairs = Pairs::parse("p.tsv", "4.5\ta b\tc\n0\t\td\n").unwrap();
+        assert_eq!(pairs.gold, [4.5, 0.0]);
+        assert_eq!(pairs.texts[0], ("a b".to_owned(), "c".to_owned()));
+        for (text, due) in [
+            (
+                "1\ta\tb\n2\ta\n",
+                "p.tsv: line 2: not a score and two texts",
+            ),
+            ("1\ta\tb\tc\n", "p.tsv: line 1: not a score and two texts"),
+            ("high\ta\tb\n", "p.tsv: line 1: \"high\" is no score"),
+            ("1\ta\tb\nnan\ta\tb\n", "p.tsv: line 2: \"nan\" is no score"),
+        ] {
+            let said = Pairs::parse("p.tsv", text).err().map(|e| e.to_string());
+            assert_eq!(said.as_deref(), Some(due));
+        }
+    }
+
+    #[test]
+    fn few_pairs_are_taken_from_all_over_the_file() {
+        let text: String = (0..10).map(|i| format!("{i}\ta{i}\tb\n")).collect();
+        let mut pairs = Pairs::parse("p.tsv", &text).unwrap();
+        pairs.thin(100);
+        assert_eq!(pairs.gold.len(), 10);
+        pairs.thin(4);
+        assert_eq!(pairs.gold, [0.0, 2.0, 5.0, 7.0]);
+        let firsts: Vec<&str> = pairs
+            .texts
+            .iter()
+            .map(|(first, _)| first.as_str())
+            .collect();
+        assert_eq!(firsts, ["a0", "a2", "a5", "a7"]);
+    }
+
+    fn definition() -> Definition {
+        toml::from_str(
+            r#"
+            name = "similarity"
+            title = "Similarity"
+            seed = 0
+            raw_n_features = 8
+            choose_n_features = 8
+            choose_pairs = 10
+            frequencies = "counts.txt"
+            vectors = []
+            task = []
+            candidate = [
+                { weights = "sif", normalize = "unit", d_max = 1, components = { flatten = 2 } },
+                { weights = "nbow", normalize = "none", d_max = 3, components = "keep" },
+            ]
+            group = [
+                { name = "early", chosen_on = ["a"] },
+                { name = "late", chosen_on = ["a", "b"] },
+            ]
+            "#,
+        )
+        .unwrap()
+    }
+
+    #[test]
+    fn a_group_is_chosen_for_on_its_own_files_only() {
+        let definition = definition();
+        let scores = |a: [f64; 2], b: [f64; 2]| {
+            Scores::from([("a".to_owned(), a.to_vec()), ("b".to_owned(), b.to_vec())])
+        };
+        let d_max = |scores: &Scores| {
+            let chosen = choose(&definition, scores).unwrap();
+            chosen.iter().map(|c| c.candidate.d_max).collect::<Vec<_>>()
+        };
+        // Whatever happens on file b is nothing to the group that may not look at it.
+        assert_eq!(d_max(&scores([50.0, 40.0], [10.0, 90.0])), [1, 3]);
+        assert_eq!(d_max(&scores([50.0, 40.0], [10.0, 15.0])), [1, 1]);
+        // The first of equals.
+        assert_eq!(d_max(&scores([50.0, 50.0], [10.0, 10.0])), [1, 1]);
+        let chosen = choose(&definition, &scores([50.0, 40.0], [10.0, 90.0])).unwrap();
+        assert_eq!(chosen[1].means, [30.0, 65.0]);
+    }
 }

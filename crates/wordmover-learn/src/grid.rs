@@ -327,22 +327,27 @@ fn choose(points: &[GridPoint], gammas: &[Option<f64>]) -> usize {
 /// gamma, infinite.
 pub fn features(distances: Features, gamma: Option<f64>) -> Result<Vec<f32>> {
     check_gamma(gamma)?;
-    let scale = 1.0 / (distances.n_columns() as f64).sqrt();
-    let mut values = Vec::with_capacity(distances.n_rows() * distances.n_columns());
-    for row in 0..distances.n_rows() {
-        for (column, &distance) in distances.row(row).iter().enumerate() {
-            let value = match gamma {
+    let n_columns = distances.n_columns();
+    let scale = 1.0 / (n_columns as f64).sqrt();
+    let mut values = vec![0.0; distances.n_rows() * n_columns];
+    let rows = values.par_chunks_exact_mut(n_columns).enumerate();
+    // Of several values that are not finite, the first is told.
+    let wrong = rows.filter_map(|(row, values)| {
+        for (column, (value, &distance)) in values.iter_mut().zip(distances.row(row)).enumerate() {
+            *value = match gamma {
                 Some(gamma) => (libm::exp(-gamma * f64::from(distance)) * scale) as f32,
                 None => distance,
             };
             if !value.is_finite() {
-                let value = distance;
-                return Err(Error::NotFinite { row, column, value });
+                return Some((row, column, distance));
             }
-            values.push(value);
         }
+        None
+    });
+    match wrong.min_by_key(|&(row, column, _)| (row, column)) {
+        Some((row, column, value)) => Err(Error::NotFinite { row, column, value }),
+        None => Ok(values),
     }
-    Ok(values)
 }
 
 fn check_gamma(gamma: Option<f64>) -> Result<()> {

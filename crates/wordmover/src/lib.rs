@@ -61,8 +61,8 @@ mod word_probabilities;
 pub use average::AveragedVectors;
 pub use document::{BagRules, Document, Weighting, WordCounts, WordProbabilities};
 pub use embedding::{
-    CheckedParams, Components, EmbeddingParams, EmbeddingStatistics, Finish, Fitter, Gamma,
-    WordMoversEmbedding, kernel,
+    CheckedParams, Components, EmbeddingParams, EmbeddingStatistics, Finish, FitDistances, Fitter,
+    Gamma, WordMoversEmbedding, kernel,
 };
 pub use error::{Error, Result};
 pub use format::ModelFile;

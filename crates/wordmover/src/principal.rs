@@ -191,18 +191,36 @@ fn jacobi(mut matrix: Vec<f64>, side: usize) -> (Vec<f64>, Vec<f64>) {
     (values.collect(), sorted.collect())
 }
 
-/// Inner products of all rows with each other.
+/// Inner products of all rows with each other. Each is computed once, and four of a row
+/// together: alone, one would wait for its own sums.
 fn inner_products(matrix: &[f64], n_columns: usize) -> Vec<f64> {
     let n_rows = matrix.len() / n_columns.max(1);
     let mut products = vec![0.0; n_rows * n_rows];
     products
         .par_chunks_exact_mut(n_rows.max(1))
         .zip(matrix.par_chunks_exact(n_columns.max(1)))
-        .for_each(|(products, row)| {
-            for (product, other) in products.iter_mut().zip(matrix.chunks_exact(n_columns)) {
+        .enumerate()
+        .for_each(|(i, (products, row))| {
+            let others = &matrix[..(i + 1) * n_columns];
+            let mut fours = others.chunks_exact(4 * n_columns);
+            let mut done = 0;
+            for four in &mut fours {
+                let (first, second) = four.split_at(2 * n_columns);
+                let (a, b) = first.split_at(n_columns);
+                let (c, d) = second.split_at(n_columns);
+                products[done..done + 4].copy_from_slice(&dots(row, [a, b, c, d]));
+                done += 4;
+            }
+            let rest = fours.remainder().chunks_exact(n_columns);
+            for (product, other) in products[done..].iter_mut().zip(rest) {
                 *product = dot(row, other);
             }
         });
+    for i in 0..n_rows {
+        for j in 0..i {
+            products[j * n_rows + i] = products[i * n_rows + j];
+        }
+    }
     products
 }
 
@@ -231,16 +249,28 @@ pub(crate) fn shrink(direction: &[f64], factor: f64, row: &mut [f64]) {
 
 /// Four sums side by side, which the compiler can keep in one register.
 fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let [product] = dots(a, [b]);
+    product
+}
+
+/// Inner products of one vector with several; each is summed as if it were alone.
+fn dots<const N: usize>(a: &[f64], others: [&[f64]; N]) -> [f64; N] {
     let (a4, a_rest) = a.as_chunks::<4>();
-    let (b4, b_rest) = b.as_chunks::<4>();
-    let mut sums = [0.0; 4];
-    for (a, b) in a4.iter().zip(b4) {
-        for lane in 0..4 {
-            sums[lane] += a[lane] * b[lane];
+    let others = others.map(|b| b.as_chunks::<4>());
+    let mut sums = [[0.0; 4]; N];
+    for (i, a) in a4.iter().enumerate() {
+        for (sums, (b4, _)) in sums.iter_mut().zip(&others) {
+            for lane in 0..4 {
+                sums[lane] += a[lane] * b4[i][lane];
+            }
         }
     }
-    let rest: f64 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
-    (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest
+    let mut products = [0.0; N];
+    for ((product, sums), (_, b_rest)) in products.iter_mut().zip(sums).zip(others) {
+        let rest: f64 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
+        *product = (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest;
+    }
+    products
 }
 
 /// Gram and Schmidt, twice for vectors that were nearly parallel. Returns the length
@@ -306,6 +336,21 @@ mod tests {
             }
         }
         assert!((found[0] - 0.6).abs() < 0.02 && (found[1] - 0.8).abs() < 0.02);
+    }
+
+    #[test]
+    fn inner_products_are_those_of_each_pair_of_rows() {
+        // 1 to 9 rows: none, one and two groups of four, and what is left of them.
+        for n_rows in 1..10 {
+            let matrix: Vec<f64> = (0..n_rows * 7).map(|i| f64::from(i * i % 13)).collect();
+            let found = inner_products(&matrix, 7);
+            for (i, row) in matrix.chunks(7).enumerate() {
+                for (j, other) in matrix.chunks(7).enumerate() {
+                    let due: f64 = row.iter().zip(other).map(|(a, b)| a * b).sum();
+                    assert_eq!(found[i * n_rows as usize + j], due, "{n_rows}: {i} {j}");
+                }
+            }
+        }
     }
 
     #[test]

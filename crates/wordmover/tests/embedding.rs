@@ -100,6 +100,74 @@ fn kept_distances_make_the_features_of_any_gamma() {
 }
 
 #[test]
+fn the_distances_of_one_fit_serve_every_gamma() {
+    let texts = many_texts();
+    let fitter = |params: EmbeddingParams| {
+        let mut fitter = Fitter::new(params.check().unwrap(), toy::vectors());
+        for text in &texts {
+            let counts = fitter.word_counts(text);
+            fitter.observe(&counts);
+        }
+        fitter
+    };
+    let never = &mut |_: &EmbeddingStatistics| ControlFlow::Continue(());
+    for finish in [Finish::Raw, Finish::Center, Finish::Standardize] {
+        for weighting in [Weighting::Tfidf, Weighting::Sif] {
+            let params = toy::params()
+                .n_features(24)
+                .finish(finish)
+                .weighting(weighting);
+            let distances = fitter(params.clone()).distances(never).unwrap();
+            for gamma in [Gamma::Auto, Gamma::None, Gamma::Value(0.3)] {
+                let params = params.clone().gamma(gamma);
+                assert_eq!(fitter(params.clone()).distances_key(), distances.key());
+                let fresh = fitter(params.clone()).finish().unwrap();
+                let kept = fitter(params).finish_with(&distances).unwrap();
+                assert_eq!(kept.gamma(), fresh.gamma());
+                assert_eq!(
+                    kept.to_bytes(false).unwrap(),
+                    fresh.to_bytes(false).unwrap()
+                );
+            }
+        }
+    }
+    // Anything else than gamma makes other distances, which are refused.
+    let params = toy::params().n_features(24);
+    let distances = fitter(params.clone()).distances(never).unwrap();
+    let mut others = vec![
+        fitter(params.clone().seed(1)),
+        fitter(params.clone().n_features(25)),
+        fitter(params.clone().finish(Finish::Center)),
+        fitter(params.clone().weighting(Weighting::Sif)),
+        fitter(params.clone()).word_probabilities(Some(WordProbabilities::from_counts(
+            "own",
+            &toy::vectors(),
+            [("a", 3)],
+        ))),
+    ];
+    let mut more = fitter(params);
+    let counts = more.word_counts("a");
+    more.observe(&counts);
+    others.push(more);
+    for other in others {
+        let error = other.finish_with(&distances).unwrap_err();
+        let name = "distances";
+        assert!(matches!(error, Error::InvalidParameter { name: n, .. } if n == name));
+    }
+    // They can be broken off.
+    let params = toy::params()
+        .n_features(24)
+        .finish(Finish::Center)
+        .check()
+        .unwrap();
+    let mut interrupted = Fitter::new(params, toy::vectors());
+    let counts = interrupted.word_counts("a b");
+    interrupted.observe(&counts);
+    let stopped = interrupted.distances(&mut |_| ControlFlow::Break(()));
+    assert!(matches!(stopped, Err(Error::Interrupted)));
+}
+
+#[test]
 fn distances_are_word_movers_distances() {
     // Random documents made of words of the vocabulary are documents too.
     let model = fitted(

@@ -1,10 +1,11 @@
 //! Search by embedding: exact distances of the candidates, against brute force.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use wordmover::{
-    Document, EmbeddingIndex, EmbeddingParams, Error, WmdIndex, WordMoversEmbedding, WordVectors,
-    cosine, wmd,
+    Document, EmbeddingIndex, EmbeddingParams, Error, SearchStatistics, WmdIndex,
+    WordMoversEmbedding, WordVectors, cosine, wmd,
 };
 
 const TEXTS: [&str; 9] = [
@@ -69,6 +70,62 @@ fn candidates_are_those_of_the_greatest_cosines() {
         .map(distance)
         .fold(f64::INFINITY, f64::min);
     assert_eq!(found[0].distance, nearest);
+}
+
+#[test]
+fn many_queries_find_what_each_finds_alone() {
+    let index = index();
+    let texts = [
+        "The senate debates taxes",
+        "",
+        "A kitten",
+        "Music in Kyoto",
+        "zzyx",
+    ];
+    let queries = texts.map(|text| bag(&index, text));
+    let mut work = SearchStatistics::default();
+    let found = index
+        .search_batch(&queries, 2, 4, &mut |done| {
+            work += *done;
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+    for (query, found) in queries.iter().zip(&found) {
+        match query.is_empty() {
+            true => assert_eq!(found, &[]),
+            false => assert_eq!(found, &index.search(query, 2, 4).unwrap()),
+        }
+    }
+    assert_eq!((work.queries, work.pairs), (5, 3 * 4));
+    assert!((3 * 2..=3 * 4).contains(&work.solved), "{work:?}");
+    let stopped = index.search_batch(&queries, 2, 4, &mut |_| ControlFlow::Break(()));
+    assert!(matches!(stopped, Err(Error::Interrupted)));
+}
+
+#[test]
+fn embeddings_made_earlier_serve_as_well() {
+    let fresh = index();
+    let (model, documents) = (fresh.model(), fresh.documents());
+    let rows = model.embed(documents).unwrap();
+    let with = |rows| EmbeddingIndex::with_embeddings(model.clone(), documents.to_vec(), rows);
+    let stored = with(rows.clone()).unwrap();
+    let query = bag(&fresh, "Music in Kyoto");
+    assert_eq!(
+        stored.candidates(&query, 9).unwrap(),
+        fresh.candidates(&query, 9).unwrap()
+    );
+    assert_eq!(
+        stored.search(&query, 2, 3).unwrap(),
+        fresh.search(&query, 2, 3).unwrap()
+    );
+    let short = with(rows[1..].to_vec()).unwrap_err().to_string();
+    let due =
+        "embeddings is of 1799 values: it must be a row of the model's features for each document";
+    assert_eq!(short, due);
+    let mut broken = rows;
+    broken[7] = f32::NAN;
+    let said = with(broken).unwrap_err().to_string();
+    assert_eq!(said, "embeddings is not finite (NaN): it must be finite");
 }
 
 #[test]

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, overload
 import numpy as np
 
 from wordmover import _native
-from wordmover._parameters import Document, VectorsLike, open_vectors
+from wordmover._parameters import (
+    Document,
+    VectorsLike,
+    name_or_none,
+    one_name,
+    open_vectors,
+    stop_word_list,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -70,9 +77,9 @@ def wmd(
         a,
         b,
         vectors=open_vectors(vectors),
-        normalization=normalization,
-        case=case,
-        stop_words=stop_words,
+        normalization=name_or_none("normalization", normalization),
+        case=one_name("case", case),
+        stop_words=stop_word_list(stop_words),
         return_plan=return_plan,
     )
     if moves is None:
@@ -162,7 +169,7 @@ def transport_batch(
     of one dimension are those of every problem.
     """
     if isinstance(C, np.ndarray):
-        costs = np.ascontiguousarray(C, dtype=np.float64)
+        costs = np.ascontiguousarray(_real(C, "costs"))
         if costs.ndim != 3:
             raise ValueError(f"costs of many problems have 3 dimensions, these have {costs.ndim}")
         return _native.transport_stack(
@@ -178,22 +185,29 @@ def transport_batch(
     )
 
 
+def _real(values: Any, name: str) -> Vector:
+    """Numbers in double precision; not those that would lose their imaginary part."""
+    if np.iscomplexobj(values):
+        raise TypeError(f"{name} are complex numbers: they must be real")
+    return np.asarray(values, dtype=np.float64, order="C")
+
+
 def _matrix(values: ArrayLike) -> Vector:
-    costs = np.asarray(values, dtype=np.float64, order="C")
+    costs = _real(values, "costs")
     if costs.ndim != 2:
         raise ValueError(f"costs have 2 dimensions, these have {costs.ndim}")
     return costs
 
 
 def _weights(values: ArrayLike, name: str, normalize: bool) -> Vector:
-    weights = np.asarray(values, dtype=np.float64, order="C")
+    weights = _real(values, name)
     if weights.ndim != 1:
         raise ValueError(f"{name} has {weights.ndim} dimensions: weights have 1")
     return _normalized(weights, name) if normalize else weights
 
 
 def _stacked_weights(values: Any, name: str, n: int, normalize: bool) -> Vector:
-    weights = np.asarray(values, dtype=np.float64)
+    weights = _real(values, name)
     if weights.ndim == 1:
         weights = np.broadcast_to(weights, (n, len(weights)))
     if weights.ndim != 2:

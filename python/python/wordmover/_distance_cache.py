@@ -9,19 +9,22 @@ from __future__ import annotations
 
 import os
 from collections import OrderedDict
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
-import numpy as np
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+class Distances(Protocol):
+    """An array of them, or what the native side keeps."""
+
+    @property
+    def nbytes(self) -> int: ...
+
 
 #: Bytes that may be kept in a process.
 LIMIT = int(os.environ.get("WORDMOVER_CACHE_BYTES", 256 << 20))
 
 # No lock, which a fork could leave locked: each step below is one step for the interpreter,
 # and two threads at worst compute the same distances twice.
-_kept: OrderedDict[str, NDArray[np.float64]] = OrderedDict()
+_kept: OrderedDict[str, Distances] = OrderedDict()
 
 
 def is_worthwhile(n_distances: int) -> bool:
@@ -29,16 +32,18 @@ def is_worthwhile(n_distances: int) -> bool:
     return n_distances * 8 <= LIMIT
 
 
-def get(key: str) -> NDArray[np.float64] | None:
-    """The distances of that name, if they are kept."""
+def get(key: str) -> Any:
+    """The distances of that name, or None if they are not kept."""
     distances = _kept.pop(key, None)
     if distances is not None:
         _kept[key] = distances
     return distances
 
 
-def put(key: str, distances: NDArray[np.float64]) -> None:
+def put(key: str, distances: Distances) -> None:
     """Keeps distances, in the place of older ones."""
+    if distances.nbytes > LIMIT:
+        return
     _kept[key] = distances
     while sum(kept.nbytes for kept in list(_kept.values())) > LIMIT:
         try:

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from wordmover import _distance_cache
-from wordmover._native import Bags, Model, WordCounts, WordVectors, count_words
+from wordmover._native import Bags, Fitter, Model, WordCounts, WordVectors, count_words
 from wordmover._parameters import (
     Document,
     Progress,
     VectorsLike,
+    name_or_none,
+    one_name,
     open_vectors,
     reporting,
     seed_of,
+    stop_word_list,
     whole_number,
 )
 
@@ -138,32 +141,64 @@ class WordMoversEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         check_is_fitted(self)
         return self._embed(self._model.count_words(X))
 
+    @overload
+    def encode(
+        self,
+        sentences: str | Iterable[Document],
+        *,
+        batch_size: int = ...,
+        show_progress_bar: bool | None = ...,
+        normalize_embeddings: bool = ...,
+        convert_to_numpy: Literal[True] = ...,
+        convert_to_tensor: Literal[False] = ...,
+    ) -> NDArray[np.float32]: ...
+    @overload
+    def encode(
+        self,
+        sentences: str | Iterable[Document],
+        *,
+        batch_size: int = ...,
+        show_progress_bar: bool | None = ...,
+        normalize_embeddings: bool = ...,
+        convert_to_numpy: bool = ...,
+        convert_to_tensor: bool = ...,
+    ) -> Any: ...
     def encode(
         self,
         sentences: str | Iterable[Document],
         *,
         batch_size: int = 32,
+        show_progress_bar: bool | None = None,
         normalize_embeddings: bool = False,
-        show_progress_bar: bool = False,
-    ) -> NDArray[np.float32]:
+        convert_to_numpy: bool = True,
+        convert_to_tensor: bool = False,
+    ) -> Any:
         """Embeds as users of sentence-transformers expect: a single text gives a single row.
 
         With `normalize_embeddings` rows have length 1; those of documents without a known
-        word stay zeros. `batch_size` is accepted for their sake: memory does not depend on
-        it, nor does any bit.
+        word stay zeros. With `convert_to_tensor` they are a tensor (needs PyTorch), without
+        `convert_to_numpy` a list of rows. `batch_size` is accepted for their sake: memory
+        does not depend on it, nor does any bit.
         """
         check_is_fitted(self)
         whole_number("batch_size", batch_size, least=1)
         is_single = isinstance(sentences, str)
         bags = self._bags(self._model.count_words([sentences] if is_single else sentences))
         total = len(bags) * self._model.n_features
-        with reporting(show_progress_bar, total, "encoding") as report:
+        with reporting(show_progress_bar or False, total, "encoding") as report:
             embeddings = self._model.embed(bags, progress=report)
         if normalize_embeddings:
             lengths = np.linalg.norm(embeddings, axis=1, keepdims=True)
             embeddings /= np.where(lengths > 0, lengths, 1)
         self._mark_empty(embeddings, bags)
-        return embeddings[0] if is_single else embeddings
+        if convert_to_tensor:
+            import torch
+
+            tensor = torch.from_numpy(embeddings)
+            return tensor[0] if is_single else tensor
+        if is_single:
+            return embeddings[0]
+        return embeddings if convert_to_numpy else list(embeddings)
 
     def embed_arrow(
         self, batch: pyarrow.RecordBatch, *, column: str = "text", output: str = "embedding"
@@ -223,29 +258,33 @@ class WordMoversEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         vectors = open_vectors(self.vectors)
         if self.on_empty not in ("zero", "nan", "error"):
             raise ValueError(f"on_empty is {self.on_empty!r}: it must be 'zero', 'nan' or 'error'")
-        stop_words = self.stop_words
-        if not (stop_words is None or isinstance(stop_words, str)):
-            stop_words = list(stop_words)
-        counts = count_words(X, vectors=vectors, case=self.case, stop_words=stop_words)
+        case, stop_words = one_name("case", self.case), stop_word_list(self.stop_words)
+        counts = count_words(X, vectors=vectors, case=case, stop_words=stop_words)
         if len(counts) == 0:
             raise ValueError("there is no document to fit on")
-        self._model = Model.fit(
+        fitter = Fitter(
             counts,
             vectors=vectors,
             n_features=whole_number("n_features", self.n_features, least=1),
             d_max=whole_number("d_max", self.d_max, least=1),
             gamma=self.gamma,
-            weights=self.weights,
-            normalization=self.normalization,
-            random_words=self.random_words,
-            finish=self.finish,
-            components=self.components,
-            case=self.case,
+            weights=one_name("weights", self.weights),
+            normalization=name_or_none("normalization", self.normalization),
+            random_words=one_name("random_words", self.random_words),
+            finish=one_name("finish", self.finish),
+            components=one_name("components", self.components),
+            case=case,
             stop_words=stop_words,
             min_count=whole_number("min_count", self.min_count, least=1),
             max_words=whole_number("max_words", self.max_words, least=1),
             seed=seed_of(self.random_state),
         )
+        key = fitter.distances_key
+        distances = _distance_cache.get(key)
+        if distances is None:
+            distances = fitter.distances()
+            _distance_cache.put(key, distances)
+        self._model = fitter.finish(distances)
         n_known, n_unknown = counts.n_tokens
         self.known_share_ = n_known / max(1, n_known + n_unknown)
         return counts

@@ -29,6 +29,41 @@ class Bags:
         """
 
 @final
+class FitDistances:
+    """
+    The distances that fitting computes.
+    """
+    @property
+    def nbytes(self, /) -> int:
+        """
+        Memory they take, in bytes.
+        """
+
+@final
+class Fitter:
+    """
+    Counted words and parameters, ready to fit a model.
+    """
+    def __new__(cls, /, counts: WordCounts, *, vectors: WordVectors, n_features: SupportsIndex, d_max: SupportsIndex, gamma: Any, weights: str, normalization: str | None, random_words: str, finish: str, components: str, case: str, stop_words: Any, min_count: SupportsIndex, max_words: SupportsIndex, seed: SupportsIndex) -> Fitter:
+        """
+        Takes note of the corpus.
+        """
+    def distances(self, /) -> FitDistances:
+        """
+        Computes the distances that fitting needs.
+        """
+    @property
+    def distances_key(self, /) -> str:
+        """
+        Names the distances that fitting computes: equal names are equal distances. Gamma
+        has no part in it.
+        """
+    def finish(self, /, distances: FitDistances) -> Model:
+        """
+        The model; computes no distance.
+        """
+
+@final
 class Index:
     """
     A corpus to search for nearest neighbours.
@@ -85,11 +120,6 @@ class Model:
     def features(self, /, distances: numpy.typing.NDArray[numpy.float64]) -> numpy.typing.NDArray[numpy.float32]:
         """
         The embeddings that distances of this model make.
-        """
-    @staticmethod
-    def fit(counts: WordCounts, *, vectors: WordVectors, n_features: SupportsIndex, d_max: SupportsIndex, gamma: Any, weights: str, normalization: str | None, random_words: str, finish: str, components: str, case: str, stop_words: Any, min_count: SupportsIndex, max_words: SupportsIndex, seed: SupportsIndex) -> Model:
-        """
-        Fits a model on counted words.
         """
     @property
     def gamma(self, /) -> float | None:
@@ -294,6 +324,8 @@ class ModelError(ValueError):
 __all__ = [
     "ArrowColumn",
     "Bags",
+    "FitDistances",
+    "Fitter",
     "Index",
     "Model",
     "ModelError",

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from wordmover._native import Bags, Index, WordCounts, WordVectors, count_words
+from wordmover._native import Bags, Index, count_words
 from wordmover._parameters import (
     Document,
     Progress,
     VectorsLike,
+    name_or_none,
+    one_name,
     open_vectors,
     reporting,
+    stop_word_list,
     whole_number,
 )
 
@@ -68,11 +72,16 @@ class KNeighborsWMD(ClassifierMixin, BaseEstimator):
         """Takes the corpus to search. Without `y`, only `kneighbors` works."""
         vectors = open_vectors(self.vectors)
         whole_number("n_neighbors", self.n_neighbors, least=1)
-        counts = self._count(X, vectors)
+        tokenizer: dict[str, Any] = {
+            "case": one_name("case", self.case),
+            "stop_words": stop_word_list(self.stop_words),
+        }
+        counts = count_words(X, vectors=vectors, **tokenizer)
         if len(counts) == 0:
             raise ValueError("there is no document to fit on")
         if y is not None:
             labels = column_or_1d(y, warn=True)
+            check_classification_targets(labels)
             if len(labels) != len(counts):
                 raise ValueError(
                     f"{len(counts)} documents and {len(labels)} labels: they must be as many"
@@ -80,11 +89,31 @@ class KNeighborsWMD(ClassifierMixin, BaseEstimator):
             self.classes_, self._y = np.unique(labels, return_inverse=True)
         elif hasattr(self, "classes_"):
             del self.classes_, self._y
-        self._vectors = vectors
-        self._counts = counts
-        self._index = self._build(vectors, counts)
+        self._vectors, self._tokenizer, self._counts = vectors, tokenizer, counts
+        self._rules: dict[str, Any] = {
+            "weights": one_name("weights", self.weights),
+            "normalization": name_or_none("normalization", self.normalization),
+            "min_count": whole_number("min_count", self.min_count, least=1),
+            "max_words": whole_number("max_words", self.max_words, least=1),
+        }
+        self._index = Index(counts, vectors=vectors, **self._rules)
         return self
 
+    @overload
+    def kneighbors(
+        self,
+        X: Iterable[Document] | None = ...,
+        n_neighbors: int | None = ...,
+        return_distance: Literal[True] = ...,
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]: ...
+    @overload
+    def kneighbors(
+        self,
+        X: Iterable[Document] | None = ...,
+        n_neighbors: int | None = ...,
+        *,
+        return_distance: Literal[False],
+    ) -> NDArray[np.int64]: ...
     def kneighbors(
         self,
         X: Iterable[Document] | None = None,
@@ -134,21 +163,8 @@ class KNeighborsWMD(ClassifierMixin, BaseEstimator):
         winners = [_winner(row[row >= 0], most_frequent) for row in votes]
         return self.classes_[np.array(winners, dtype=np.intp)]
 
-    def _build(self, vectors: WordVectors, counts: WordCounts) -> Index:
-        return Index(
-            counts,
-            vectors=vectors,
-            weights=self.weights,
-            normalization=self.normalization,
-            min_count=whole_number("min_count", self.min_count, least=1),
-            max_words=whole_number("max_words", self.max_words, least=1),
-        )
-
-    def _count(self, X: Iterable[Document], vectors: WordVectors) -> WordCounts:
-        return count_words(X, vectors=vectors, case=self.case, stop_words=self.stop_words)
-
     def _queries(self, X: Iterable[Document]) -> Bags:
-        return self._index.bags(self._count(X, self._vectors))
+        return self._index.bags(count_words(X, vectors=self._vectors, **self._tokenizer))
 
     def _search(self, queries: Bags, k: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         with reporting(self.progress, len(queries), "searching") as report:
@@ -164,7 +180,7 @@ class KNeighborsWMD(ClassifierMixin, BaseEstimator):
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         if hasattr(self, "_counts"):
-            self._index = self._build(self._vectors, self._counts)
+            self._index = Index(self._counts, vectors=self._vectors, **self._rules)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import numbers
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeAlias
 
@@ -53,18 +53,45 @@ def whole_number(name: str, value: Any, *, least: int) -> int:
     """A count, as any kind of integer."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
         raise TypeError(f"{name} is {value!r}: it must be a whole number")
-    if value < least:
-        raise ValueError(f"{name} is {value}: it must be at least {least}")
-    return int(value)
+    number = int(value)
+    if number < least:
+        raise ValueError(f"{name} is {number}: it must be at least {least}")
+    if number >= 2**63:
+        raise ValueError(f"{name} is {number}: it must be less than 2**63")
+    return number
+
+
+def one_name(name: str, value: Any) -> str:
+    """A choice by name; which names there are, the native side knows."""
+    if not isinstance(value, str):
+        raise TypeError(f"{name} is {value!r}: it must be a str")
+    return value
+
+
+def name_or_none(name: str, value: Any) -> str | None:
+    """A choice by name, of which None is one."""
+    if not (value is None or isinstance(value, str)):
+        raise TypeError(f"{name} is {value!r}: it must be a str or None")
+    return value
+
+
+def stop_word_list(stop_words: Any) -> str | list[str] | None:
+    """Stop words to use again and again, which rules out iterators."""
+    if stop_words is None or isinstance(stop_words, str):
+        return stop_words
+    if not isinstance(stop_words, Iterable) or isinstance(stop_words, (Iterator, bytes)):
+        found = type(stop_words).__name__
+        raise TypeError(f'stop_words is {found}: it must be "smart", None or a list of str')
+    return list(stop_words)
 
 
 def seed_of(random_state: Any) -> int:
     """A whole number is the seed itself, as the program's --seed. None and NumPy's
     generators give one, as everywhere in scikit-learn."""
     if isinstance(random_state, numbers.Integral) and not isinstance(random_state, bool):
-        seed = whole_number("random_state", random_state, least=0)
-        if seed >= 2**64:
-            raise ValueError(f"random_state is {seed}: it must be less than 2**64")
+        seed = int(random_state)
+        if not 0 <= seed < 2**64:
+            raise ValueError(f"random_state is {seed}: it must be from 0 to 2**64 - 1")
         return seed
     if random_state is None:
         return int(np.random.mtrand._rand.randint(2**31))

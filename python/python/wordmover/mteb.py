@@ -45,8 +45,11 @@ class MtebEncoder:
         return self._embedding.encode(texts, normalize_embeddings=normalize_embeddings)
 
     def similarity(self, embeddings1: ArrayLike, embeddings2: ArrayLike) -> NDArray[np.float32]:
-        """Cosines of all rows of the first with all of the second."""
-        return _unit_rows(embeddings1) @ _unit_rows(embeddings2).T
+        """Cosines of all rows of the first with all of the second; of two single rows a
+        single one."""
+        cosines = _unit_rows(embeddings1) @ _unit_rows(embeddings2).T
+        is_single = np.ndim(embeddings1) == np.ndim(embeddings2) == 1
+        return cosines.reshape(()) if is_single else cosines
 
     def similarity_pairwise(
         self, embeddings1: ArrayLike, embeddings2: ArrayLike

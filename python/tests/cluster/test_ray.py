@@ -2,6 +2,7 @@
 
 import os
 import signal
+import tempfile
 
 import numpy as np
 import pytest
@@ -19,9 +20,11 @@ TEXTS = [*HEADLINES, *ODD] * 20
 
 @pytest.fixture(scope="module", autouse=True)
 def cluster():
-    ray.init(num_cpus=4, include_dashboard=False, log_to_driver=False)
-    yield
-    ray.shutdown()
+    # Of its own, so that it can be removed; and short, since sockets lie in it.
+    with tempfile.TemporaryDirectory(prefix="ray-") as folder:
+        ray.init(num_cpus=4, include_dashboard=False, log_to_driver=False, _temp_dir=folder)
+        yield
+        ray.shutdown()
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import time
@@ -30,13 +31,15 @@ def spark(tmp_path_factory):
         .appName("wordmover tests")
         .config("spark.ui.enabled", "false")
         .config("spark.local.dir", str(folder))
-        .config("spark.worker.cleanup.enabled", "true")
         .config("spark.sql.execution.arrow.maxRecordsPerBatch", "64")
         .getOrCreate()
     )
     session.sparkContext.setLogLevel("ERROR")
+    application = session.sparkContext.applicationId
     yield session
     session.stop()
+    # Workers of a local cluster leave what they were sent with the package.
+    shutil.rmtree(pathlib.Path(os.environ["SPARK_HOME"]) / "work" / application)
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,7 @@ use super::groups::{parameter_error, set};
 use super::values::{NormalizeOption, RandomWordsOption, WeightsOption, at_least_one};
 use super::{InputArguments, TextArguments, VectorArguments, WritingArguments};
 use crate::input::InputOptions;
+use crate::interrupt;
 use crate::usage::usage_error;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -48,7 +49,13 @@ pub struct LearningArguments {
     pub features: Option<usize>,
     /// Greatest lengths of random documents to choose from, D_max in the paper
     /// [default: 3,6,12; 3,6,...,21 with --protocol paper]
-    #[arg(long, value_name = "D,...", value_delimiter = ',', value_parser = at_least_one)]
+    #[arg(
+        long,
+        value_name = "D,...",
+        value_delimiter = ',',
+        value_parser = at_least_one,
+        allow_negative_numbers = true
+    )]
     pub d_max: Vec<usize>,
     /// Weights of words: nbow, tfidf or sif [default: the better of nbow and tfidf; nbow with
     /// --protocol paper]
@@ -61,10 +68,20 @@ pub struct LearningArguments {
     #[arg(long, value_enum, value_name = "HOW")]
     pub normalize: Option<NormalizeOption>,
     /// Seed of random documents, folds and splits
-    #[arg(long, default_value_t = 0, value_name = "SEED")]
+    #[arg(
+        long,
+        default_value_t = 0,
+        value_name = "SEED",
+        allow_negative_numbers = true
+    )]
     pub seed: u64,
     /// Drop words that occur less often than this in the training documents
-    #[arg(long, default_value_t = 1, value_name = "N")]
+    #[arg(
+        long,
+        default_value_t = 1,
+        value_name = "N",
+        allow_negative_numbers = true
+    )]
     pub min_count: u64,
     /// Keep at most this many distinct words of a document, the most frequent
     #[arg(long, default_value_t = 500, value_name = "N", value_parser = at_least_one)]
@@ -82,10 +99,12 @@ impl LearningArguments {
     }
 
     pub fn cache(&self) -> Result<Cache> {
-        Ok(match &self.cache {
-            Some(folder) => Cache::open(folder)?,
-            None => Cache::none(),
-        })
+        let Some(folder) = &self.cache else {
+            return Ok(Cache::none());
+        };
+        let cache = Cache::open(folder)?;
+        interrupt::wait_for(&cache);
+        Ok(cache)
     }
 
     /// The parameters of a classifier on embeddings.
@@ -147,7 +166,8 @@ impl LearningArguments {
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
-    wordmover train corpus.tsv --text-column text --label-column label -o topics.wmc\n  \
+    wordmover train corpus.tsv --text-column text --label-column label -o topics.wmc \\\n                  \
+    --report topics.html\n  \
     wordmover train corpus.jsonl --field body --label-column topic --vectors glove.txt.gz \\\n                  \
     --bundle-vectors --cache cache -o topics.wmc\n\n\
     The classifier is one file: it needs nothing else where the word vectors are the\n\
@@ -163,6 +183,12 @@ pub struct TrainArguments {
     /// Put the word vectors into the file, so that it needs no others
     #[arg(long)]
     pub bundle_vectors: bool,
+    /// Print JSON: what was chosen, and everything that was tried
+    #[arg(long)]
+    pub json: bool,
+    /// Write a report with pictures, one HTML file
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
     #[command(flatten)]
     pub input: InputArguments,
     #[command(flatten)]

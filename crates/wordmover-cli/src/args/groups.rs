@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::{Context, Result};
+use anyhow::{Result, bail};
 use clap::Args;
 use wordmover::text::{Case, StopWords, Tokenizer};
 use wordmover::{
@@ -14,7 +14,7 @@ use super::values::{
     CaseOption, ComponentsOption, FinishOption, FrequencySource, GammaOption, NormalizeOption,
     RandomWordsOption, StopWordList, WeightsOption, at_least_one,
 };
-use crate::input::{Format, InputOptions};
+use crate::input::{Format, InputOptions, read_text};
 use crate::usage::usage_error;
 
 /// Which documents to read.
@@ -106,9 +106,13 @@ impl TextArguments {
             Some(StopWordList::Smart) => tokenizer.stop_words = StopWords::Smart,
             Some(StopWordList::None) => tokenizer.stop_words = StopWords::None,
             Some(StopWordList::File(path)) => {
-                let lines = std::fs::read_to_string(path)
-                    .with_context(|| format!("cannot read {}", path.display()))?;
-                tokenizer.stop_words = StopWords::from_lines(&lines);
+                tokenizer.stop_words = StopWords::from_lines(&read_text(path)?);
+                if tokenizer.stop_words.is_empty() {
+                    bail!(
+                        "{} holds no stop words; to drop none, pass --stop-words none",
+                        path.display()
+                    );
+                }
             }
         }
         match self.case {

@@ -41,7 +41,7 @@ pub enum Command {
     Embed(EmbedArguments),
     /// Learn a model from a corpus, to embed other documents with the same features
     Fit(FitArguments),
-    /// Describe a model file
+    /// Describe a model or a classifier
     Info(InfoArguments),
     /// Word Mover's Distance between two texts, and which word moves where
     Distance(DistanceArguments),
@@ -119,8 +119,11 @@ pub struct FitArguments {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    wordmover info model.wme\n  \
+    wordmover info topics.wmc --json")]
 pub struct InfoArguments {
-    /// The model file
+    /// A file that `wordmover fit` or `wordmover train` wrote
     #[arg(value_name = "MODEL")]
     pub model: PathBuf,
     /// Print JSON
@@ -168,10 +171,12 @@ pub struct DistanceArguments {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     wordmover search docs.txt \"The president greets the press\" -k 5\n  \
-    wordmover search docs.jsonl --field body --id-column key --queries queries.txt --json\n\n\
+    wordmover search docs.jsonl --field body --id-column key --queries queries.txt --json\n  \
+    wordmover fit docs.txt -o m.wme && wordmover embed docs.txt --model m.wme -o docs.npy &&\n  \
+    wordmover search docs.txt \"A text\" --by embedding --model m.wme --embeddings docs.npy\n\n\
     Every distance is exact, and no nearer document is missed unless --by embedding, which\n\
-    compares cosines of embeddings first. Documents without an id are\n\
-    known by their number, from 0 on. One without a known word is never found.")]
+    compares cosines of embeddings first. Documents without an id are known by their\n\
+    number, from 0 on. One without a known word is never found.")]
 pub struct SearchArguments {
     /// Documents: .txt (one a line), .tsv, .csv or .jsonl, also .gz; - is standard input
     #[arg(value_name = "CORPUS")]
@@ -192,9 +197,13 @@ pub struct SearchArguments {
     /// How to find them
     #[arg(long, value_enum, default_value_t = SearchBy::Wmd, value_name = "HOW")]
     pub by: SearchBy,
-    /// With --by embedding: how many documents get an exact distance
+    /// With --by embedding: to how many documents exact distances matter
     #[arg(long, default_value_t = 100, value_name = "N", value_parser = at_least_one)]
     pub candidates: usize,
+    /// With --by embedding and --model: what `wordmover embed CORPUS --model` wrote to this
+    /// .npy file, instead of embedding CORPUS again
+    #[arg(long, value_name = "FILE", requires = "model")]
+    pub embeddings: Option<PathBuf>,
     /// Print JSON, an object for each query
     #[arg(long)]
     pub json: bool,
@@ -228,7 +237,7 @@ pub struct SearchArguments {
     corpus that is fitted on; two texts alone are compared against background documents.")]
 pub struct SimilarityArguments {
     /// A .tsv or .csv file, also .gz, of pairs: two texts a row, or a person's score and
-    /// two texts; or else two texts
+    /// two texts; - is standard input, as .tsv; or else two texts
     #[arg(value_names = ["PAIRS|TEXT", "TEXT"], num_args = 1..=2, required = true)]
     pub inputs: Vec<String>,
     /// How to measure similarity
@@ -255,6 +264,9 @@ pub struct SimilarityArguments {
 #[derive(Debug, Subcommand)]
 pub enum VectorsCommand {
     /// Describe word vectors: number, dimension, precision, checksum
+    #[command(after_help = "Examples:\n  \
+        wordmover vectors info\n  \
+        wordmover vectors info glove.safetensors --verify")]
     Info {
         /// A word-vector file; the built-in vectors if not given
         #[arg(value_name = "FILE")]
@@ -270,7 +282,7 @@ pub enum VectorsCommand {
         json: bool,
     },
     /// Write word vectors in the native form, which is mapped into memory and opens at once
-    #[command(after_help = "Example:\n  \
+    #[command(after_help = "Examples:\n  \
         wordmover vectors convert glove.txt.gz --precision f16 -o glove.safetensors")]
     Convert {
         /// word2vec (binary or text), GloVe, fastText .vec or native; also gzipped
@@ -290,12 +302,15 @@ pub enum VectorsCommand {
         writing: WritingArguments,
     },
     /// The words nearest to a word, by cosine
+    #[command(after_help = "Examples:\n  \
+        wordmover vectors nearest guitar -k 4\n  \
+        wordmover vectors nearest Paris --vectors news300.safetensors --json")]
     Nearest {
         /// A word, as the vectors spell it
         #[arg(value_name = "WORD")]
         word: String,
         /// How many
-        #[arg(short, default_value_t = 10, value_name = "N")]
+        #[arg(short, default_value_t = 10, value_name = "N", value_parser = at_least_one)]
         k: usize,
         /// Print JSON
         #[arg(long)]

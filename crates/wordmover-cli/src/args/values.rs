@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use anyhow::{Result, bail};
 use clap::ValueEnum;
 use wordmover::{
     Components, Finish, Gamma, Normalization, RandomWords, Similarity, Weighting,
@@ -228,14 +229,18 @@ impl FromStr for FrequencySource {
 
 impl FrequencySource {
     /// The probabilities of the words of `vectors`; nothing if the corpus gives them.
-    pub fn open(
-        this: Option<&Self>,
-        vectors: &WordVectors,
-    ) -> wordmover::Result<Option<WordProbabilities>> {
+    pub fn open(this: Option<&Self>, vectors: &WordVectors) -> Result<Option<WordProbabilities>> {
         Ok(match this {
             None | Some(FrequencySource::Builtin) => Some(WordProbabilities::builtin(vectors)),
             Some(FrequencySource::Corpus) => None,
-            Some(FrequencySource::File(path)) => Some(WordProbabilities::open(path, vectors)?),
+            Some(FrequencySource::File(path)) => {
+                let probabilities = WordProbabilities::open(path, vectors)?;
+                if probabilities.values().iter().all(|&p| p == 0.0) {
+                    let (file, name) = (path.display(), vectors.name());
+                    bail!("{file} counts no word that {name} knows");
+                }
+                Some(probabilities)
+            }
         })
     }
 }

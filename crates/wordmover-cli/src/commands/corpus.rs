@@ -4,7 +4,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use indicatif::ProgressBar;
 use rayon::prelude::*;
 use wordmover::WordCounts;
@@ -26,7 +26,10 @@ pub struct Counted {
 
 /// Batches of documents, read on a thread of their own while those before are worked on.
 pub struct Batches {
+    /// What messages call the input.
+    name: String,
     read: Receiver<Read>,
+    is_first: bool,
 }
 
 struct Read {
@@ -39,11 +42,18 @@ impl Batches {
     /// when nobody asks for more; it is not waited for, since standard input may never end.
     pub fn of(documents: Documents) -> Self {
         let (sender, read) = sync_channel(1);
+        let name = documents.name().to_owned();
         thread::spawn(move || read_all(documents, &sender));
-        Batches { read }
+        Batches {
+            name,
+            read,
+            is_first: true,
+        }
     }
 
-    /// Counts the words of the next documents with `count`; empty at the end.
+    /// Counts the words of the next documents with `count`; empty at the end. An input
+    /// without any document is an error: an empty file is a mistake, and an empty output
+    /// would hide it.
     pub fn next(
         &mut self,
         count: impl Fn(&str) -> WordCounts + Sync,
@@ -56,6 +66,9 @@ impl Batches {
         };
         stages.add("reading", spent);
         let texts = texts?;
+        if std::mem::take(&mut self.is_first) && texts.is_empty() {
+            bail!("{} holds no documents", self.name);
+        }
         let counted: Vec<Counted> = stages.time("counting words", || {
             texts
                 .into_par_iter()

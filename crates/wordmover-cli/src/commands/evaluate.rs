@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use wordmover_classify::{CrossValidation, Evaluation, LabeledCorpus, evaluate_splits};
 use wordmover_learn::split::Split;
 
-use super::labeled;
+use super::labeled::{self, PROGRAM, protocol_name};
 use crate::args::{ClassifierMethod, EvaluateArguments};
 use crate::input;
 use crate::output::{AsideFile, check_target, print};
@@ -27,11 +27,14 @@ pub fn run(arguments: &EvaluateArguments) -> Result<()> {
     let start = Instant::now();
     let mut stages = Stages::default();
     let vectors = stages.time("opening", || arguments.vectors.open())?;
-    let path = &arguments.documents;
-    let labeled = labeled::read(documents, path, tokenizer, vectors, quiet, &mut stages)?;
+    let labeled = labeled::read(documents, tokenizer, vectors, quiet, &mut stages)?;
     let corpus = labeled.corpus;
     let splits = match given_split(&labeled.splits)? {
         Some(split) => vec![split],
+        None if labeled.splits.len() < 2 => bail!(
+            "{} holds one document: none would be left to test on",
+            input::shown(&arguments.documents)
+        ),
         None => wordmover_classify::random_splits(&corpus, arguments.splits, learning.seed)?,
     };
     if !quiet {
@@ -44,15 +47,15 @@ pub fn run(arguments: &EvaluateArguments) -> Result<()> {
     let observer = |event: wordmover_classify::Event| watcher.hear(event);
     let evaluated = evaluate_splits(&method, &corpus, &splits, &cache, &observer);
     watcher.finish();
-    let evaluation = evaluated?;
+    let evaluation = evaluated.map_err(|error| labeled::explained(error, learning.min_count))?;
     for time in evaluation.outcomes.iter().flat_map(|o| &o.times) {
         stages.add(time.stage, Duration::from_secs_f64(time.seconds));
     }
     let seconds = start.elapsed().as_secs_f64();
 
     if let Some(path) = &arguments.report {
-        let heading = heading(arguments, &corpus, &labeled.summary, &stages);
-        let html = report::html(&heading, corpus.classes(), &evaluation);
+        let heading = heading(arguments, &corpus, &labeled.summary);
+        let html = report::of_evaluation(&heading, corpus.classes(), &evaluation, &stages);
         AsideFile::holding(html.as_bytes(), path, arguments.writing.force)?.commit()?;
         if !quiet {
             say(&format!("wrote {}", path.display()));
@@ -113,27 +116,21 @@ fn heading(
     arguments: &EvaluateArguments,
     corpus: &LabeledCorpus,
     summary: &CorpusSummary,
-    stages: &Stages,
 ) -> Heading {
-    let protocol = arguments.learning.protocol();
+    let title = match arguments.method {
+        ClassifierMethod::Wme => "a linear SVM on Word Mover's Embeddings, evaluated",
+        ClassifierMethod::KnnWmd => "nearest neighbours under the Word Mover's Distance, evaluated",
+    };
     Heading {
-        corpus: input::shown(&arguments.documents).to_string(),
+        title: title.to_owned(),
+        corpus: input::shown(&arguments.documents),
         facts: vec![
             ("method", method_name(arguments).to_owned()),
-            ("protocol", format!("{protocol:?}").to_lowercase()),
+            ("protocol", protocol_name(arguments.learning.protocol())),
             ("documents", summary.describe(corpus.vectors().name())),
-            ("vectors", {
-                let vectors = corpus.vectors();
-                let (words, dim) = (vectors.len(), vectors.dim());
-                let checksum = vectors.checksum();
-                format!("{}, {words} x {dim}, sha256 {checksum}", vectors.name())
-            }),
+            ("vectors", report::describe(corpus.vectors())),
             ("seed", arguments.learning.seed.to_string()),
-            ("time", stages.to_string()),
-            (
-                "program",
-                concat!("wordmover ", env!("CARGO_PKG_VERSION")).to_owned(),
-            ),
+            ("program", PROGRAM.to_owned()),
         ],
     }
 }

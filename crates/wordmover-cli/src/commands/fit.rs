@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, anyhow};
 use wordmover::{CheckedParams, Error, Fitter, WordMoversEmbedding, WordVectors};
 
 use super::corpus::{Batches, Counted};
@@ -49,9 +49,6 @@ pub fn finish(
     vectors: &WordVectors,
     documents: &Path,
 ) -> Result<WordMoversEmbedding> {
-    if fitter.n_documents() == 0 {
-        bail!("{} holds no documents", input::shown(documents));
-    }
     fitter.finish().map_err(|error| match error {
         Error::EmptyCorpus { .. } => {
             let rare = match params.get().bag.min_count {

@@ -3,7 +3,8 @@
 use anyhow::Result;
 use serde_json::json;
 use wordmover::text::StopWords;
-use wordmover::{Components, Gamma, ModelFile, Weighting};
+use wordmover::{Components, Gamma, ModelFile, Weighting, WordVectors};
+use wordmover_classify::ClassifierInfo;
 
 use crate::args::InfoArguments;
 use crate::output::print;
@@ -11,9 +12,10 @@ use crate::progress::count;
 
 pub fn run(arguments: &InfoArguments) -> Result<()> {
     let model = ModelFile::open(&arguments.model)?;
+    let classifier = ClassifierInfo::of(&model, &arguments.model.display().to_string())?;
     if arguments.json {
         let vectors = model.vectors();
-        let value = json!({
+        let mut value = json!({
             "written_by": model.written_by(),
             "parameters": model.params(),
             "gamma": model.gamma(),
@@ -28,13 +30,63 @@ pub fn run(arguments: &InfoArguments) -> Result<()> {
                 "bundled": model.has_bundled_vectors(),
             },
         });
+        if let Some(classifier) = &classifier {
+            value["classifier"] = json!(classifier);
+        }
         return print(&format!("{value}\n"));
     }
-    let lines = lines(&model).into_iter();
-    let text: String = lines
+    let classifier = classifier.iter().flat_map(classifier_lines);
+    let text: String = classifier
+        .chain(lines(&model))
         .map(|(name, value)| format!("{name:16}{value}\n"))
         .collect();
     print(&text)
+}
+
+/// What it tells apart, how well, and how it was chosen; the rest is its embedding.
+fn classifier_lines(info: &ClassifierInfo) -> Vec<(&'static str, String)> {
+    let choice = &info.choice;
+    let mut lines = vec![
+        ("classifier", {
+            let n_classes = count(info.classes.len() as u64, "class");
+            format!("{n_classes}: {}", shortened(&info.classes))
+        }),
+        ("", {
+            let most_frequent = &info.classes[info.most_frequent];
+            format!("{most_frequent} for a document without a known word")
+        }),
+        (
+            "protocol",
+            format!(
+                "{} ({} folds)",
+                name_of(&info.protocol),
+                info.protocol.n_folds()
+            ),
+        ),
+        ("C", format!("{:.3e}", choice.cost)),
+        ("held out", {
+            let (share, deviation) = (100.0 * choice.accuracy, 100.0 * choice.deviation);
+            format!("{share:.2} % right in cross-validation, ± {deviation:.2} over the folds")
+        }),
+    ];
+    if let Some(share) = info.train_accuracy {
+        lines.push(("learnt from", format!("{:.2} % right", 100.0 * share)));
+    }
+    lines
+}
+
+/// Names in a line or so.
+fn shortened(names: &[String]) -> String {
+    const MOST: usize = 12;
+    let mut shown: Vec<&str> = names.iter().take(MOST).map(String::as_str).collect();
+    let rest = match names.len().saturating_sub(MOST) {
+        0 => String::new(),
+        n => format!("{n} more"),
+    };
+    if !rest.is_empty() {
+        shown.push(&rest);
+    }
+    shown.join(", ")
 }
 
 fn lines(model: &ModelFile) -> Vec<(&'static str, String)> {
@@ -50,10 +102,12 @@ fn lines(model: &ModelFile) -> Vec<(&'static str, String)> {
         StopWords::None => "none".to_owned(),
         list => count(list.len() as u64, "word"),
     };
-    let bundled = if model.has_bundled_vectors() {
+    let place = if model.has_bundled_vectors() {
         ", bundled"
+    } else if vectors.checksum == WordVectors::builtin().checksum() {
+        ", built in"
     } else {
-        ""
+        "; --vectors must name them"
     };
     vec![
         ("features", format!("{} (R)", params.n_features)),
@@ -95,7 +149,7 @@ fn lines(model: &ModelFile) -> Vec<(&'static str, String)> {
         (
             "vectors",
             format!(
-                "{}, {} x {}{bundled}",
+                "{}, {} x {}{place}",
                 vectors.name, vectors.words, vectors.dim
             ),
         ),

@@ -1,16 +1,33 @@
 //! Reading documents with classes.
 
-use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow};
 use wordmover::text::Tokenizer;
 use wordmover::{WordCounts, WordVectors};
-use wordmover_classify::LabeledCorpus;
+use wordmover_classify::{Error, LabeledCorpus, Protocol};
 
 use super::corpus::Batches;
-use crate::input::{self, Documents};
+use crate::input::Documents;
 use crate::progress::{self, CorpusSummary, Stages};
+
+/// The program, as reports name it.
+pub const PROGRAM: &str = concat!("wordmover ", env!("CARGO_PKG_VERSION"));
+
+/// The name a protocol has on the command line.
+pub fn protocol_name(protocol: Protocol) -> String {
+    format!("{protocol:?}").to_lowercase()
+}
+
+/// What went wrong, with the reason that the options may be.
+pub fn explained(error: Error, min_count: u64) -> anyhow::Error {
+    match error {
+        Error::NoKnownWords { .. } if min_count > 1 => {
+            anyhow!("{error} and that occurs at least {min_count} times")
+        }
+        other => other.into(),
+    }
+}
 
 /// A corpus, and what its split column said of each document.
 pub struct Labeled {
@@ -22,7 +39,6 @@ pub struct Labeled {
 /// Reads all documents and counts their words.
 pub fn read(
     documents: Documents,
-    path: &Path,
     tokenizer: Tokenizer,
     vectors: Arc<WordVectors>,
     quiet: bool,
@@ -46,9 +62,6 @@ pub fn read(
         }
     }
     progress.finish_and_clear();
-    if labeled.is_empty() {
-        bail!("{} holds no documents", input::shown(path));
-    }
     Ok(Labeled {
         corpus: LabeledCorpus::new(labeled, tokenizer, vectors)?,
         splits,

@@ -29,6 +29,9 @@ pub fn run(arguments: &SearchArguments) -> Result<()> {
             "{option} cannot be given with --model: the model settles it"
         )));
     }
+    if arguments.embeddings.is_some() && arguments.by != SearchBy::Embedding {
+        return Err(usage_error("--embeddings needs --by embedding"));
+    }
     let is_standard_input = |path: &Path| path == Path::new("-");
     if is_standard_input(&arguments.documents)
         && arguments.queries.as_deref().is_some_and(is_standard_input)
@@ -69,26 +72,37 @@ pub fn run(arguments: &SearchArguments) -> Result<()> {
 
     let documents = corpus.documents();
     let n_without_words = documents.iter().filter(|bag| bag.is_empty()).count();
+    if n_without_words == documents.len() {
+        bail!(
+            "{} holds nothing to find: no word that {} knows, apart from stop words",
+            input::shown(&arguments.documents),
+            vectors.name()
+        );
+    }
     let (found, work) = match arguments.by {
         SearchBy::Wmd => {
             let space = corpus.language.space.clone();
             let index = stages.time("indexing", || WmdIndex::new(space, documents))?;
+            let search = |progress: Progress| index.search_batch(&bags, arguments.k, progress);
             let (found, statistics) =
-                stages.time("searching", || find(&index, &bags, arguments))?;
+                stages.time("searching", || with_progress(bags.len(), arguments, search))?;
             (found, describe(&statistics))
         }
         SearchBy::Embedding => {
             let model = stages.time("fitting", || corpus.model())?;
-            let index = stages.time("embedding", || EmbeddingIndex::new(model, documents))?;
-            let found = stages.time("searching", || find_by_embedding(&index, &bags, arguments))?;
-            let queries = count(bags.len() as u64, "query");
-            let least = arguments.candidates.max(arguments.k);
-            let n = least.min(corpus.texts.len() - n_without_words);
+            let index = match &arguments.embeddings {
+                None => stages.time("embedding", || Ok(EmbeddingIndex::new(model, documents)?)),
+                Some(path) => stages.time("opening", || stored(path, model, documents)),
+            }?;
+            let search = |progress: Progress| {
+                index.search_batch(&bags, arguments.k, arguments.candidates, progress)
+            };
+            let (found, statistics) =
+                stages.time("searching", || with_progress(bags.len(), arguments, search))?;
+            let work = describe(&statistics);
             (
                 found,
-                format!(
-                    "{queries}, {n} exact distances each, to the documents whose embeddings are most alike"
-                ),
+                format!("{work}; only documents whose embeddings are most alike"),
             )
         }
     };
@@ -118,7 +132,13 @@ fn read_queries(path: &Path) -> Result<Vec<String>> {
         ..InputOptions::default()
     };
     let queries = input::open(path, &options)?;
-    queries.map(|query| Ok(query?.text)).collect()
+    let queries: Vec<String> = queries
+        .map(|query| Ok(query?.text))
+        .collect::<Result<_>>()?;
+    if queries.is_empty() {
+        bail!("{} holds no queries", input::shown(path));
+    }
+    Ok(queries)
 }
 
 /// How texts become bags of words.
@@ -257,15 +277,19 @@ impl Corpus {
     }
 }
 
-fn find(
-    index: &WmdIndex,
-    queries: &[Document],
+/// What a search of many queries tells of its work.
+type Progress<'p> = &'p mut dyn FnMut(&SearchStatistics) -> ControlFlow<()>;
+
+/// Runs a search with a bar, and adds up its work.
+fn with_progress(
+    n_queries: usize,
     arguments: &SearchArguments,
+    search: impl FnOnce(Progress) -> wordmover::Result<Vec<Vec<Neighbor>>>,
 ) -> Result<(Vec<Vec<Neighbor>>, SearchStatistics)> {
-    let quiet = arguments.quiet || queries.len() == 1;
-    let bar = progress::bar(quiet, "searching", queries.len() as u64, "queries");
+    let quiet = arguments.quiet || n_queries == 1;
+    let bar = progress::bar(quiet, "searching", n_queries as u64, "queries");
     let mut statistics = SearchStatistics::default();
-    let found = index.search_batch(queries, arguments.k, &mut |done| {
+    let found = search(&mut |done| {
         statistics += *done;
         bar.inc(done.queries);
         ControlFlow::Continue(())
@@ -274,23 +298,40 @@ fn find(
     Ok((found, statistics))
 }
 
-fn find_by_embedding(
-    index: &EmbeddingIndex,
-    queries: &[Document],
-    arguments: &SearchArguments,
-) -> Result<Vec<Vec<Neighbor>>> {
-    let quiet = arguments.quiet || queries.len() == 1;
-    let bar = progress::bar(quiet, "searching", queries.len() as u64, "queries");
-    let found = queries.iter().map(|query| {
-        bar.inc(1);
-        if query.is_empty() {
-            return Ok(Vec::new());
+/// The index of embeddings written earlier. A few of them are made again, because those
+/// of another corpus or model would find nonsense without a word.
+fn stored(
+    path: &Path,
+    model: WordMoversEmbedding,
+    documents: Vec<Document>,
+) -> Result<EmbeddingIndex> {
+    let rows = input::npy::read(path)?;
+    let due = (documents.len(), model.n_features());
+    let found = (rows.values.len() / rows.width.max(1), rows.width);
+    if found != due {
+        bail!(
+            "{} holds {} embeddings of {} features; the documents and the model need {} of {}",
+            path.display(),
+            found.0,
+            found.1,
+            due.0,
+            due.1
+        );
+    }
+    for i in [0, documents.len() / 2, documents.len() - 1] {
+        let again = model.embed(std::slice::from_ref(&documents[i]))?;
+        if again != rows.values[i * rows.width..][..rows.width] {
+            bail!(
+                "{} does not hold what this model makes of these documents: number {i} differs",
+                path.display()
+            );
         }
-        Ok(index.search(query, arguments.k, arguments.candidates)?)
-    });
-    let found = found.collect();
-    bar.finish_and_clear();
-    found
+    }
+    Ok(EmbeddingIndex::with_embeddings(
+        model,
+        documents,
+        rows.values,
+    )?)
 }
 
 /// What `--json` prints for a query, in this order.

@@ -37,7 +37,6 @@ pub fn run(arguments: &SimilarityArguments) -> Result<()> {
     };
     let scores = scores(arguments, &pairs)?;
     let gold: Option<Vec<f64>> = pairs.iter().map(|pair| pair.gold).collect();
-    let gold = gold.filter(|gold| !gold.is_empty());
     let (pearson, spearman) = match &gold {
         Some(gold) => (pearson(&scores, gold), spearman(&scores, gold)),
         None => (None, None),
@@ -54,7 +53,9 @@ pub fn run(arguments: &SimilarityArguments) -> Result<()> {
         }
         return print(&format!("{report}\n"));
     }
-    let lines: String = scores.iter().map(|score| format!("{score}\n")).collect();
+    // Features are of single precision: more digits would say nothing.
+    let lines = scores.iter().map(|&score| format!("{}\n", score as f32));
+    let lines: String = lines.collect();
     print(&lines)?;
     if from_file && !arguments.quiet {
         say(&count(pairs.len() as u64, "pair"));

@@ -3,17 +3,27 @@
 use std::time::Duration;
 
 use anyhow::Result;
-use wordmover_classify::TextClassifier;
+use serde_json::json;
+use wordmover_classify::{LabeledCorpus, TextClassifier};
 
-use super::labeled;
+use super::labeled::{self, PROGRAM, protocol_name};
 use crate::args::TrainArguments;
 use crate::input;
-use crate::output::{AsideFile, check_target};
-use crate::progress::{Stages, Watcher, count, say};
+use crate::output::{AsideFile, check_target, is_same_target, print};
+use crate::progress::{CorpusSummary, Stages, Watcher, count, say};
+use crate::report::{self, Heading};
+use crate::usage::usage_error;
 
 pub fn run(arguments: &TrainArguments) -> Result<()> {
     let (learning, quiet) = (&arguments.learning, arguments.writing.quiet);
-    check_target(&arguments.output, arguments.writing.force)?;
+    let force = arguments.writing.force;
+    check_target(&arguments.output, force)?;
+    if let Some(path) = &arguments.report {
+        check_target(path, force)?;
+        if is_same_target(path, &arguments.output) {
+            return Err(usage_error("--output and --report name the same file"));
+        }
+    }
     let params = learning.wme()?;
     let tokenizer = learning.text.tokenizer()?;
     let options = learning.input(&arguments.input, None);
@@ -21,27 +31,45 @@ pub fn run(arguments: &TrainArguments) -> Result<()> {
     let cache = learning.cache()?;
     let mut stages = Stages::default();
     let vectors = stages.time("opening", || arguments.vectors.open())?;
-    let path = &arguments.documents;
-    let labeled = labeled::read(documents, path, tokenizer, vectors, quiet, &mut stages)?;
-    let corpus = labeled.corpus;
+    let labeled = labeled::read(documents, tokenizer, vectors, quiet, &mut stages)?;
+    let (corpus, summary) = (labeled.corpus, labeled.summary);
     if !quiet {
         let n_classes = count(corpus.classes().len() as u64, "class");
-        let described = labeled.summary.describe(corpus.vectors().name());
+        let described = summary.describe(corpus.vectors().name());
         say(&format!("{n_classes}, {described}"));
     }
 
     let watcher = Watcher::new(quiet);
-    let trained = TextClassifier::train(&params, &corpus, &cache, &|event| watcher.hear(event));
+    let observer = |event: wordmover_classify::Event| watcher.hear(event);
+    let trained = match arguments.report {
+        Some(_) => TextClassifier::train_and_judge(&params, &corpus, &cache, &observer),
+        None => TextClassifier::train(&params, &corpus, &cache, &observer),
+    };
     watcher.finish();
-    let (classifier, training) = trained?;
+    let (classifier, training) =
+        trained.map_err(|error| labeled::explained(error, learning.min_count))?;
     for time in &training.times {
         stages.add(time.stage, Duration::from_secs_f64(time.seconds));
     }
     stages.time("writing", || -> Result<()> {
         let bytes = classifier.to_bytes(arguments.bundle_vectors)?;
-        AsideFile::holding(&bytes, &arguments.output, arguments.writing.force)?.commit()
+        AsideFile::holding(&bytes, &arguments.output, force)?.commit()
     })?;
+    if let Some(path) = &arguments.report {
+        let heading = heading(arguments, &corpus, &summary);
+        let html = report::of_training(&heading, corpus.classes(), &training, &stages);
+        AsideFile::holding(html.as_bytes(), path, force)?.commit()?;
+    }
 
+    if arguments.json {
+        let value = json!({
+            "classes": corpus.classes(),
+            "protocol": learning.protocol(),
+            "seed": learning.seed,
+            "training": training,
+        });
+        print(&format!("{value}\n"))?;
+    }
     if !quiet {
         if training.n_without_words > 0 {
             let documents = count(training.n_without_words as u64, "document");
@@ -53,6 +81,24 @@ pub fn run(arguments: &TrainArguments) -> Result<()> {
             arguments.output.display(),
             100.0 * training.choice.accuracy
         ));
+        if let Some(path) = &arguments.report {
+            say(&format!("wrote {}", path.display()));
+        }
     }
     Ok(())
+}
+
+fn heading(arguments: &TrainArguments, corpus: &LabeledCorpus, summary: &CorpusSummary) -> Heading {
+    Heading {
+        title: "a linear SVM on Word Mover's Embeddings, trained".to_owned(),
+        corpus: input::shown(&arguments.documents),
+        facts: vec![
+            ("classifier", arguments.output.display().to_string()),
+            ("protocol", protocol_name(arguments.learning.protocol())),
+            ("documents", summary.describe(corpus.vectors().name())),
+            ("vectors", report::describe(corpus.vectors())),
+            ("seed", arguments.learning.seed.to_string()),
+            ("program", PROGRAM.to_owned()),
+        ],
+    }
 }

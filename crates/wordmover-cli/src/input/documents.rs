@@ -10,6 +10,7 @@ use super::lines::Lines;
 use super::options::InputOptions;
 use super::source::{Source, is_standard_input};
 use super::table::{Dialect, Table};
+use crate::usage::usage_error;
 
 /// One document as it was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,8 +30,17 @@ pub struct DocumentText {
 pub fn open(path: &Path, options: &InputOptions) -> Result<Documents> {
     let format = match options.format {
         Some(format) => format,
-        None if is_standard_input(path) => Format::Text,
-        None => Format::from_suffix(path)?,
+        None if is_standard_input(path) => {
+            let hint = "standard input is text unless --format says otherwise";
+            let check = options.check(Format::Text);
+            check.map_err(|error| usage_error(format!("{error}; {hint}")))?;
+            Format::Text
+        }
+        None => match Format::from_suffix(path) {
+            Ok(format) => format,
+            // A name without a suffix may be a mistake altogether.
+            Err(unknown) => return Source::open(path).and(Err(unknown)),
+        },
     };
     // Before opening: wrong arguments are wrong whatever the file holds.
     options.check(format)?;
@@ -50,6 +60,15 @@ enum Reader {
 }
 
 impl Documents {
+    /// What the input is called in messages.
+    pub fn name(&self) -> &str {
+        match &self.reader {
+            Reader::Text(lines) => lines.name(),
+            Reader::Table(table) => table.name(),
+            Reader::JsonLines(json_lines) => json_lines.name(),
+        }
+    }
+
     pub(super) fn new(source: Source, format: Format, options: &InputOptions) -> Result<Documents> {
         options.check(format)?;
         let lines = Lines::new(source);
@@ -184,8 +203,8 @@ mod tests {
     fn wrong_options_are_told_before_the_file_is_opened() {
         for (name, message) in [
             (
-                "missing.dat",
-                "cannot tell the format of missing.dat from its suffix; pass --format text, tsv, csv or jsonl",
+                "Cargo.toml",
+                "cannot tell the format of Cargo.toml from its suffix; pass --format text, tsv, csv or jsonl",
             ),
             (
                 "missing.txt",

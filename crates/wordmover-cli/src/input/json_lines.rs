@@ -27,6 +27,10 @@ impl JsonLines {
         }
     }
 
+    pub fn name(&self) -> &str {
+        self.lines.name()
+    }
+
     /// The next document, or nothing at the end of the input.
     pub fn next_document(&mut self) -> Result<Option<DocumentText>> {
         let mut blank_line = None;

@@ -4,6 +4,7 @@
 //! UTF-8 and the length limit, and therefore the one that can name the line.
 
 use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
 
 use anyhow::{Error, Result, anyhow};
 
@@ -14,6 +15,17 @@ use super::source::{Source, cannot_read};
 /// Far above any document worth embedding; what it stops is a file of another kind
 /// without line ends, or a quote left open, from filling the memory.
 const MAX_MEBIBYTES: usize = 256;
+
+/// The whole of a small file, line by line.
+pub fn read_text(path: &Path) -> Result<String> {
+    let mut lines = Lines::new(Source::open(path)?);
+    let mut text = String::new();
+    while let Some(line) = lines.next_line()? {
+        text.push_str(line.text);
+        text.push('\n');
+    }
+    Ok(text)
+}
 
 /// One line, without its end.
 pub struct Line<'a> {

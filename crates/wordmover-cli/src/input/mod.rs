@@ -13,6 +13,8 @@
 //! - where it cannot be a row (tables of several columns, JSON lines), blank lines at
 //!   the end of the file are ignored and any other is an error.
 //!
+//! Embeddings made earlier are read whole, in [`npy`].
+//!
 //! Encodings other than UTF-8 are left out: a byte that is not UTF-8 is an error.
 
 mod columns;
@@ -23,6 +25,7 @@ mod format;
 mod fuzz_tests;
 mod json_lines;
 mod lines;
+pub mod npy;
 mod options;
 mod pairs;
 mod row;
@@ -32,6 +35,7 @@ mod tsv;
 
 pub use documents::{DocumentText, Documents, open};
 pub use format::Format;
+pub use lines::read_text;
 pub use options::InputOptions;
 pub use pairs::{Pair, read_pairs};
 pub use source::shown;

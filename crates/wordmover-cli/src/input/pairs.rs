@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use super::format::Format;
 use super::lines::Lines;
 use super::row::Row;
-use super::source::Source;
+use super::source::{Source, is_standard_input};
 use super::table::Dialect;
 use crate::usage::usage_error;
 
@@ -18,9 +18,11 @@ pub struct Pair {
     pub texts: (String, String),
 }
 
-/// Reads a TSV or CSV file: two texts a row, or a score and two texts.
+/// Reads a TSV or CSV file, or TSV from standard input: two texts a row, or a score and
+/// two texts. There is one pair at least.
 pub fn read_pairs(path: &Path, header: bool) -> Result<Vec<Pair>> {
     let dialect = match Format::from_suffix(path) {
+        _ if is_standard_input(path) => Dialect::Tsv,
         Ok(Format::Tsv) => Dialect::Tsv,
         Ok(Format::Csv) => Dialect::Csv,
         _ => {
@@ -82,6 +84,9 @@ fn read(mut lines: Lines, dialect: Dialect, header: bool) -> Result<Vec<Pair>> {
             texts: (row.field(due - 2).to_owned(), row.field(due - 1).to_owned()),
         });
     }
+    if pairs.is_empty() {
+        bail!("{} holds no pairs", lines.name());
+    }
     Ok(pairs)
 }
 
@@ -112,7 +117,10 @@ mod tests {
                 texts
             }]
         );
-        assert!(of("", false).unwrap().is_empty());
+        for (text, header) in [("", false), ("", true), ("\n\n", false), ("x\ty\n", true)] {
+            let error = of(text, header).unwrap_err();
+            assert!(error.to_string().ends_with(" holds no pairs"), "{error}");
+        }
     }
 
     #[test]

@@ -31,10 +31,7 @@ impl Source {
         // Opening a directory works on Unix; only reading it fails, less clearly.
         let metadata = file.metadata().map_err(|error| cannot_read(&name, error))?;
         if metadata.is_dir() {
-            return Err(cannot_read(
-                &name,
-                io::Error::new(io::ErrorKind::IsADirectory, "it is a directory"),
-            ));
+            return Err(cannot_read(&name, io::ErrorKind::IsADirectory.into()));
         }
         Source::from_bytes(name, Box::new(file))
     }
@@ -63,14 +60,9 @@ pub fn shown(path: &Path) -> String {
     }
 }
 
-/// `cannot read FILE`, with the system's reason as the cause, in our words where it is a common one.
+/// `cannot read FILE`, with the system's reason as the cause.
 pub fn cannot_read(place: &str, error: io::Error) -> Error {
-    let reason = match error.kind() {
-        io::ErrorKind::NotFound => io::Error::new(error.kind(), "no such file"),
-        io::ErrorKind::PermissionDenied => io::Error::new(error.kind(), "permission denied"),
-        _ => error,
-    };
-    Error::new(reason).context(format!("cannot read {place}"))
+    Error::new(error).context(format!("cannot read {place}"))
 }
 
 fn gunzip(mut bytes: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + Send>> {
@@ -177,7 +169,7 @@ mod tests {
         let missing = directory.path().join("missing.txt");
         let error = Source::open(&missing).map(|_| ()).unwrap_err();
         assert_eq!(
-            format!("{error:#}"),
+            crate::sentence::of(&error),
             format!("cannot read {}: no such file", missing.display())
         );
     }
@@ -188,7 +180,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let error = Source::open(directory.path()).map(|_| ()).unwrap_err();
         assert_eq!(
-            format!("{error:#}"),
+            crate::sentence::of(&error),
             format!(
                 "cannot read {}: it is a directory",
                 directory.path().display()

@@ -44,6 +44,9 @@ impl Table {
         if !has_row && options.header {
             bail!("{} is empty; expected a header line", lines.name());
         }
+        if has_row && row.is_blank && options.header {
+            return Err(lines.error_at(row.line, "expected a header, found a blank line"));
+        }
         let columns = has_row
             .then(|| Columns::choose(lines.name(), &row, options))
             .transpose()?;
@@ -54,6 +57,10 @@ impl Table {
             row,
             row_is_waiting: has_row && !options.header,
         })
+    }
+
+    pub fn name(&self) -> &str {
+        self.lines.name()
     }
 
     /// The next document, or nothing at the end of the table.
@@ -242,6 +249,12 @@ mod tests {
                 error(dialect, "", &options("text", true)),
                 "docs is empty; expected a header line"
             );
+            for blank in ["\n", "\n\n", "\r\na\tb\n"] {
+                assert_eq!(
+                    error(dialect, blank, &options("text", true)),
+                    "docs: line 1: expected a header, found a blank line"
+                );
+            }
             assert!(texts(dialect, "", &options("3", false)).is_empty());
             assert!(texts(dialect, "text\n", &InputOptions::default()).is_empty());
         }

@@ -13,15 +13,15 @@ use crate::usage::usage_error;
 /// Longer names get a fixed one aside: the random part must still fit in the system's 255 bytes.
 const MAX_NAME_BYTES: usize = 200;
 
-/// Checks that a file can be put at `path`: its directory exists, it is no directory
-/// itself, and no file is there unless `force` allows to replace it.
+/// Checks that a file can be put at `path`: its directory exists and can be written, it
+/// is no directory itself, and no file is there unless `force` allows to replace it.
 ///
 /// Call it before a long computation; [`AsideFile::create`] checks again.
 pub fn check_target(path: &Path, force: bool) -> Result<()> {
     let name = path.display();
     if path == Path::new("-") {
         return Err(usage_error(
-            "only embeddings can be written to standard output; name a file instead of -",
+            "this cannot be written to standard output; name a file instead of -",
         ));
     }
     if path.file_name().is_none() {
@@ -36,18 +36,20 @@ pub fn check_target(path: &Path, force: bool) -> Result<()> {
     }
     // Of a link itself first: one that leads nowhere is still in the way.
     match fs::symlink_metadata(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(cannot_write(path, error)),
-        Ok(_) => {}
+        Ok(_) => match fs::metadata(path) {
+            Ok(metadata) if metadata.is_dir() => bail!("cannot write {name}: it is a directory"),
+            Ok(metadata) if !metadata.is_file() => {
+                bail!("cannot write {name}: it is not a regular file")
+            }
+            _ if !force => return Err(exists(path)),
+            _ => {}
+        },
     }
-    match fs::metadata(path) {
-        Ok(metadata) if metadata.is_dir() => bail!("cannot write {name}: it is a directory"),
-        Ok(metadata) if !metadata.is_file() => {
-            bail!("cannot write {name}: it is not a regular file")
-        }
-        _ if !force => Err(exists(path)),
-        _ => Ok(()),
-    }
+    // Whether files can be made there shows by making one.
+    let tried = Unfinished::of_this_process().make(|| make_beside(&follow_link(path)));
+    tried.map(drop).map_err(|error| cannot_write(path, error))
 }
 
 /// Whether two names stand for one file, which need not exist yet.
@@ -154,7 +156,11 @@ impl Seek for AsideFile {
 
 /// `cannot write FILE`, with the system's reason as the cause.
 pub fn cannot_write(path: &Path, error: io::Error) -> Error {
-    Error::new(error).context(format!("cannot write {}", path.display()))
+    let context = match path == Path::new("-") {
+        true => "cannot write standard output".to_owned(),
+        false => format!("cannot write {}", path.display()),
+    };
+    Error::new(error).context(context)
 }
 
 fn exists(path: &Path) -> Error {

@@ -1,102 +1,106 @@
-//! The report of an evaluation: one HTML file that needs nothing else.
+//! Reports of a training and of an evaluation: one HTML file that needs nothing else.
 
+mod bars;
+mod classes;
 mod confusion;
 mod curves;
+mod evaluation;
 mod surface;
 mod svg;
+mod training;
+
+pub use evaluation::page as of_evaluation;
+pub use training::page as of_training;
 
 use std::fmt::Write;
 
-use wordmover_classify::{CrossValidation, Evaluation, Outcome, weighting_name};
+use wordmover::WordVectors;
+use wordmover_classify::{CrossValidation, WmeChoice, weighting_name};
 
+use crate::progress::Stages;
+use bars::{BLUE, Bar};
 use svg::escape;
 
-/// What was evaluated.
+/// What a report is about.
 pub struct Heading {
+    /// What was done, in a line.
+    pub title: String,
     pub corpus: String,
     /// Names and values.
     pub facts: Vec<(&'static str, String)>,
 }
 
 const STYLE: &str = "\
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: #222; }
-h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2rem; }
-.accuracy { font-size: 2.6rem; font-weight: 600; }
-table { border-collapse: collapse; } td, th { padding: .15rem .8rem .15rem 0; text-align: right; }
-td:first-child, th:first-child { text-align: left; }
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 64rem; margin: 2rem auto; padding: 0 1rem; color: #212529; background: #fff; }
+h1 { font-size: 1.5rem; margin: 0; overflow-wrap: anywhere; } .title { color: #666; margin: 0 0 1.2rem; }
+h2 { font-size: 1.15rem; margin: 2.2rem 0 .6rem; padding-bottom: .2rem; border-bottom: 1px solid #dee2e6; }
+h3 { font-size: 1rem; margin: 1.4rem 0 .2rem; } p { margin: .3rem 0 .8rem; }
+.accuracy { font-size: 2.6rem; font-weight: 600; line-height: 1.2; }
+table { border-collapse: collapse; } td, th { padding: .15rem 1.1rem .15rem 0; text-align: right; font-variant-numeric: tabular-nums; }
+td:first-child, th:first-child, .left { text-align: left; }
 .facts td { text-align: left; vertical-align: top; overflow-wrap: anywhere; } .facts td:first-child { color: #666; white-space: nowrap; }
-svg { max-width: 100%; height: auto; } figure { margin: 0 1rem 1rem 0; display: inline-block; vertical-align: top; }
-figcaption { color: #666; font-size: .85rem; }
-summary { cursor: pointer; }";
+.bar { width: 8rem; padding-right: 0; } .bar span { display: block; height: .7rem; border-radius: 2px; background: #a5d0f5; }
+svg { max-width: 100%; height: auto; } .axis { fill: #666; }
+figure { margin: .3rem 1.5rem 1rem 0; display: inline-block; vertical-align: top; max-width: 100%; }
+figcaption { color: #666; font-size: .87rem; } summary { cursor: pointer; }";
 
-/// The whole page. `classes` are names by number.
-pub fn html(heading: &Heading, classes: &[String], evaluation: &Evaluation) -> String {
-    let mut page = String::new();
-    let title = format!("wordmover evaluate: {}", escape(&heading.corpus));
-    let _ = writeln!(
-        page,
+/// The whole page around its sections.
+fn page(heading: &Heading, body: &str) -> String {
+    let corpus = escape(&heading.corpus);
+    let mut page = format!(
         "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width\">\n<title>{title}</title>\n\
-         <style>\n{STYLE}\n</style>\n<h1>{}</h1>",
-        escape(&heading.corpus)
+         <meta name=\"viewport\" content=\"width=device-width\">\n<title>wordmover: {corpus}</title>\n\
+         <style>\n{STYLE}\n</style>\n<h1>{corpus}</h1>\n<p class=\"title\">{}</p>\n{body}",
+        escape(&heading.title)
     );
-    let spread = match evaluation.outcomes.len() {
-        1 => String::new(),
-        n => format!(" ± {:.2} over {n} splits", 100.0 * evaluation.deviation),
-    };
-    let confusion = &evaluation.confusion;
-    let _ = writeln!(
-        page,
-        "<p><span class=\"accuracy\">{:.2} %</span> accuracy{spread}, macro F1 {:.2} %</p>",
-        100.0 * evaluation.accuracy,
-        100.0 * confusion.macro_f1()
-    );
-    page.push_str("<table class=\"facts\">\n");
-    for (name, value) in &heading.facts {
-        let _ = writeln!(page, "<tr><td>{name}</td><td>{}</td></tr>", escape(value));
-    }
-    page.push_str("</table>\n");
-
-    page.push_str("<h2>Classes</h2>\n");
-    let names: Vec<&str> = confusion
-        .classes()
-        .iter()
-        .map(|&class| classes[class].as_str())
-        .collect();
-    page.push_str(&class_table(&names, evaluation));
-    page.push_str("<h2>Confusion matrix</h2>\n");
-    page.push_str(&confusion::figure(&names, confusion));
-
-    page.push_str("<h2>Splits</h2>\n");
-    page.push_str(&split_table(evaluation));
-
-    page.push_str("<h2>Cross-validation</h2>\n");
-    for (i, outcome) in evaluation.outcomes.iter().enumerate() {
-        let open = if i == 0 { " open" } else { "" };
-        let _ = writeln!(page, "<details{open}><summary>split {}</summary>", i + 1);
-        page.push_str("<ul>\n");
-        for note in &outcome.notes {
-            let _ = writeln!(page, "<li>{}</li>", escape(note));
-        }
-        page.push_str("</ul>\n");
-        page.push_str(&cross_validation(outcome));
-        page.push_str("</details>\n");
-    }
+    page.push_str("<h2>What was run</h2>\n");
+    page.push_str(&facts(&heading.facts));
     page.push_str("</html>\n");
     page
+}
+
+fn facts(facts: &[(&'static str, String)]) -> String {
+    let mut table = String::from("<table class=\"facts\">\n");
+    for (name, value) in facts {
+        let _ = writeln!(table, "<tr><td>{name}</td><td>{}</td></tr>", escape(value));
+    }
+    table + "</table>\n"
+}
+
+fn list(notes: &[String]) -> String {
+    let mut list = String::from("<ul>\n");
+    for note in notes {
+        let _ = writeln!(list, "<li>{}</li>", escape(note));
+    }
+    list + "</ul>\n"
+}
+
+fn times(stages: &Stages) -> String {
+    let seconds = || stages.seconds().map(|(_, seconds)| seconds);
+    let bars = stages.seconds().map(|(stage, seconds)| Bar {
+        name: stage.to_owned(),
+        length: seconds,
+        deviation: 0.0,
+        label: format!("{seconds:.2} s"),
+        colour: BLUE,
+    });
+    let bars: Vec<Bar> = bars.collect();
+    let longest = seconds().fold(0.0, f64::max);
+    let figure = bars::figure(&bars, longest, "Seconds by stage.");
+    format!("<h2>Time</h2>\n{figure}")
+}
+
+/// The vectors in a line of facts.
+pub fn describe(vectors: &WordVectors) -> String {
+    let (words, dim) = (vectors.len(), vectors.dim());
+    let checksum = vectors.checksum();
+    format!("{}, {words} x {dim}, sha256 {checksum}", vectors.name())
 }
 
 /// What was chosen, in a few words.
 pub fn choice(cross_validation: &CrossValidation) -> String {
     match cross_validation {
-        CrossValidation::Wme { choice, .. } => format!(
-            "{}, D_max = {}, R = {}, gamma = {:.4}, C = {:.3e}",
-            weighting_name(choice.weighting),
-            choice.d_max,
-            choice.n_features,
-            choice.gamma,
-            choice.cost
-        ),
+        CrossValidation::Wme { choice, .. } => wme_choice(choice),
         CrossValidation::KnnWmd { choice, .. } => {
             format!("{}, K = {}", weighting_name(choice.weighting), choice.k)
         }
@@ -104,53 +108,13 @@ pub fn choice(cross_validation: &CrossValidation) -> String {
     }
 }
 
-fn cross_validation(outcome: &Outcome) -> String {
-    match &outcome.cross_validation {
-        CrossValidation::Wme { choice, rounds } => surface::figures(rounds, choice),
-        CrossValidation::KnnWmd { choice, curves } => curves::figure(curves, choice),
-        _ => String::new(),
-    }
-}
-
-fn class_table(names: &[&str], evaluation: &Evaluation) -> String {
-    let mut table = String::from(
-        "<table>\n<tr><th>class</th><th>documents</th><th>predicted</th><th>precision</th>\
-         <th>recall</th><th>F1</th></tr>\n",
-    );
-    for (name, figures) in names.iter().zip(evaluation.confusion.class_figures()) {
-        let _ = writeln!(
-            table,
-            "<tr><td>{}</td><td>{}</td><td>{}</td><td>{:.2} %</td><td>{:.2} %</td><td>{:.2} %</td></tr>",
-            escape(name),
-            figures.n_rows,
-            figures.n_predicted,
-            100.0 * figures.precision,
-            100.0 * figures.recall,
-            100.0 * figures.f1
-        );
-    }
-    table + "</table>\n"
-}
-
-fn split_table(evaluation: &Evaluation) -> String {
-    let mut table = String::from(
-        "<table>\n<tr><th>split</th><th>trained on</th><th>tested on</th><th>held out</th>\
-         <th>training</th><th>test</th><th>chosen</th></tr>\n",
-    );
-    for (i, outcome) in evaluation.outcomes.iter().enumerate() {
-        let training = outcome.train_accuracy;
-        let training = training.map_or(String::new(), |share| format!("{:.2} %", 100.0 * share));
-        let _ = writeln!(
-            table,
-            "<tr><td>{}</td><td>{}</td><td>{}</td><td>{:.2} %</td><td>{training}</td>\
-             <td>{:.2} %</td><td>{}</td></tr>",
-            i + 1,
-            outcome.n_train,
-            outcome.n_test,
-            100.0 * outcome.cross_validation.accuracy(),
-            100.0 * outcome.accuracy,
-            choice(&outcome.cross_validation)
-        );
-    }
-    table + "</table>\n"
+fn wme_choice(choice: &WmeChoice) -> String {
+    format!(
+        "{}, D_max = {}, R = {}, gamma = {:.4}, C = {:.3e}",
+        weighting_name(choice.weighting),
+        choice.d_max,
+        choice.n_features,
+        choice.gamma,
+        choice.cost
+    )
 }

@@ -6,130 +6,205 @@ use wordmover_classify::{SurfacePoint, SurfaceRound, WmeChoice, weighting_name};
 
 use super::svg::{open, shade};
 
-const CELL: f64 = 21.0;
-const LEFT: f64 = 52.0;
-const TOP: f64 = 8.0;
+const LEFT: f64 = 56.0;
+/// Room for the name of the rows.
+const TOP: f64 = 22.0;
+/// Room for the values of C and the name of their axis.
+const BELOW: f64 = 62.0;
 
 /// All rounds in their order. One scale of shades a round.
 pub fn figures(rounds: &[SurfaceRound], choice: &WmeChoice) -> String {
     let mut html = String::new();
-    for round in rounds {
+    for (i, round) in rounds.iter().enumerate() {
         let accuracies = || round.points.iter().map(|point| point.accuracy);
         let best = accuracies().fold(0.0, f64::max);
         // Shades tell the better half apart: what is far below is all white.
         let low = median(accuracies().collect()).min(best - 1e-9);
         let _ = write!(
             html,
-            "<h3>R = {}</h3>\n<p>Accuracy on documents held out in {} folds: white {:.1} % or less, \
-             darkest {:.2} %.</p>\n",
+            "<h3>Round {}: R = {}</h3>\n<p>Per cent of {} documents that were right while their \
+             fold, one of {}, was held out; white is {:.1} or less, the darkest {:.1}.</p>\n",
+            i + 1,
             round.n_features,
+            round.n_documents,
             round.n_folds,
             100.0 * low,
             100.0 * best
         );
-        let is_last = round.n_features == choice.n_features;
-        let mut start = 0;
-        while start < round.points.len() {
-            let first = &round.points[start];
-            let same = |point: &&SurfacePoint| {
-                (point.weighting, point.d_max) == (first.weighting, first.d_max)
-            };
-            let n = round.points[start..].iter().take_while(same).count();
-            let points = &round.points[start..start + n];
-            let chosen = is_last.then_some(choice);
-            html.push_str(&figure(points, low, best, chosen));
-            start += n;
+        let chosen = (i + 1 == rounds.len()).then_some(choice);
+        let same =
+            |a: &SurfacePoint, b: &SurfacePoint| (a.weighting, a.d_max) == (b.weighting, b.d_max);
+        for points in round.points.chunk_by(same) {
+            let frame = chosen.and_then(|choice| position(points, round.n_features, choice));
+            html.push_str(&figure(points, low, best, frame));
         }
     }
     html
 }
 
-fn figure(points: &[SurfacePoint], low: f64, best: f64, chosen: Option<&WmeChoice>) -> String {
+/// Which of the points the choice is, if it is one. With more features than the last
+/// round had, C is the less.
+fn position(points: &[SurfacePoint], n_features: usize, choice: &WmeChoice) -> Option<usize> {
+    let cost = choice.cost * choice.n_features as f64 / n_features as f64;
+    points.iter().position(|point| {
+        (point.weighting, point.d_max, point.gamma)
+            == (choice.weighting, choice.d_max, choice.gamma)
+            && (point.cost / cost - 1.0).abs() < 1e-9
+    })
+}
+
+/// The points of one candidate, one of them perhaps framed.
+fn figure(points: &[SurfacePoint], low: f64, best: f64, frame: Option<usize>) -> String {
     let first = &points[0];
     let n_costs = points.iter().take_while(|p| p.gamma == first.gamma).count();
-    let n_gammas = points.len() / n_costs.max(1);
-    let (width, height) = (CELL * n_costs as f64, CELL * n_gammas as f64);
-    let mut svg = open(LEFT + width + 6.0, TOP + height + 52.0);
-    let top_of_candidate = points
-        .iter()
-        .map(|point| point.accuracy)
-        .fold(0.0, f64::max);
+    let n_gammas = points.len().div_ceil(n_costs);
+    // The paper's grid has 26 values of C.
+    let (cell, row, size) = match n_costs {
+        0..=14 => (46.0, 26.0, 12),
+        _ => (33.0, 20.0, 10),
+    };
+    let (width, height) = (cell * n_costs as f64, row * n_gammas as f64);
+    let mut svg = open(LEFT + width + 6.0, TOP + height + BELOW);
     for (i, point) in points.iter().enumerate() {
-        let (row, column) = (i / n_costs, i % n_costs);
-        let (x, y) = (LEFT + CELL * column as f64, TOP + CELL * row as f64);
-        let (fill, _) = shade((point.accuracy - low) / (best - low));
+        let (x, y) = (
+            LEFT + cell * (i % n_costs) as f64,
+            TOP + row * (i / n_costs) as f64,
+        );
+        let (fill, ink) = shade((point.accuracy - low) / (best - low));
+        let ink = if point.accuracy < low { "#868e96" } else { ink };
         let _ = writeln!(
             svg,
-            "<rect x=\"{x}\" y=\"{y}\" width=\"{CELL}\" height=\"{CELL}\" fill=\"{fill}\" stroke=\"#e4e4e4\">\
-             <title>gamma {:.4}, C {:.3e}: {:.2} % ± {:.2}</title></rect>",
+            "<rect x=\"{x}\" y=\"{y}\" width=\"{cell}\" height=\"{row}\" fill=\"{fill}\" stroke=\"#dee2e6\">\
+             <title>gamma {:.4}, C {:.3e}: {:.2} % ± {:.2}</title></rect>\
+             <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\" font-size=\"{size}\" fill=\"{ink}\" \
+             pointer-events=\"none\">{:.1}</text>",
             point.gamma,
             point.cost,
             100.0 * point.accuracy,
-            100.0 * point.deviation
+            100.0 * point.deviation,
+            x + cell / 2.0,
+            y + row / 2.0 + 4.0,
+            100.0 * point.accuracy
         );
-        let is_chosen = chosen.is_some_and(|c| {
-            (c.weighting, c.d_max) == (point.weighting, point.d_max)
-                && (c.gamma, c.cost) == (point.gamma, point.cost)
-        });
-        if is_chosen {
-            let _ = writeln!(
-                svg,
-                "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"none\" stroke=\"#d9480f\" stroke-width=\"2.5\"/>",
-                x + 1.0,
-                y + 1.0,
-                CELL - 2.0,
-                CELL - 2.0
-            );
-        }
-        if column == 0 {
+        if i % n_costs == 0 {
             let _ = writeln!(
                 svg,
                 "<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>",
-                LEFT - 5.0,
-                y + CELL / 2.0 + 4.0,
+                LEFT - 7.0,
+                y + row / 2.0 + 4.0,
                 short(point.gamma)
             );
         }
-        if row + 1 == n_gammas {
-            let (x, y) = (x + CELL / 2.0 + 3.0, TOP + height + 8.0);
+        if i < n_costs {
+            let (x, y) = (x + cell / 2.0 + 4.0, TOP + height + 14.0);
             let _ = writeln!(
                 svg,
-                "<text x=\"{x}\" y=\"{y}\" text-anchor=\"end\" transform=\"rotate(-60 {x} {y})\">{}</text>",
+                "<text x=\"{x}\" y=\"{y}\" text-anchor=\"end\" transform=\"rotate(-35 {x} {y})\">{}</text>",
                 short(point.cost)
             );
         }
     }
+    if let Some(i) = frame {
+        let _ = writeln!(
+            svg,
+            "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"none\" stroke=\"#e8590c\" stroke-width=\"3\"/>",
+            LEFT + cell * (i % n_costs) as f64 + 1.0,
+            TOP + row * (i / n_costs) as f64 + 1.0,
+            cell - 2.0,
+            row - 2.0
+        );
+    }
     let _ = write!(
         svg,
-        "<text x=\"4\" y=\"{}\" fill=\"#666\">γ</text><text x=\"{}\" y=\"{}\" fill=\"#666\">C</text></svg>",
-        TOP + CELL / 2.0 + 4.0,
-        LEFT - 16.0,
-        TOP + height + 18.0
+        "<text class=\"axis\" x=\"{}\" y=\"14\" text-anchor=\"end\">gamma</text>\
+         <text class=\"axis\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">C</text></svg>",
+        LEFT - 7.0,
+        LEFT + width / 2.0,
+        TOP + height + BELOW - 6.0
     );
-    let mark = if chosen.is_some_and(|c| (c.weighting, c.d_max) == (first.weighting, first.d_max)) {
-        "; chosen: framed"
+    let highest = points
+        .iter()
+        .map(|point| point.accuracy)
+        .fold(0.0, f64::max);
+    let mark = if frame.is_some() {
+        "; the choice is framed"
     } else {
         ""
     };
     format!(
-        "<figure>{svg}<figcaption>{}, D_max = {}: at best {:.2} %{mark}</figcaption></figure>\n",
+        "<figure>{svg}<figcaption><b>{}, D_max = {}</b>: {:.2} % at best{mark}</figcaption></figure>\n",
         weighting_name(first.weighting),
         first.d_max,
-        100.0 * top_of_candidate
+        100.0 * highest
     )
 }
 
-/// A number in a few characters.
+/// A number in two digits and few characters.
 fn short(value: f64) -> String {
-    if (0.01..1000.0).contains(&value) {
-        let text = format!("{value:.2}");
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
-    } else {
-        format!("{value:.0e}")
+    if !(0.01..1000.0).contains(&value) {
+        return format!("{value:.1e}").replace(".0e", "e");
+    }
+    let decimals = (1 - value.log10().floor() as i32).max(0) as usize;
+    let text = format!("{value:.decimals$}");
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
     }
 }
 
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use wordmover::Weighting;
+
+    use super::*;
+
+    #[test]
+    fn the_choice_is_found_where_the_last_round_had_fewer_features() {
+        let point = |gamma, cost| SurfacePoint {
+            weighting: Weighting::Nbow,
+            d_max: 6,
+            gamma,
+            cost,
+            n_right: 9,
+            accuracy: 0.9,
+            deviation: 0.0,
+        };
+        let points = [point(1.0, 0.1), point(1.0, 0.3), point(2.0, 0.3)];
+        let choice = |n_features, cost| WmeChoice {
+            weighting: Weighting::Nbow,
+            d_max: 6,
+            n_features,
+            gamma: 2.0,
+            cost,
+            accuracy: 0.9,
+            deviation: 0.0,
+        };
+        assert_eq!(position(&points, 1024, &choice(1024, 0.3)), Some(2));
+        assert_eq!(position(&points, 1024, &choice(4096, 0.3 / 4.0)), Some(2));
+        assert_eq!(position(&points, 1024, &choice(4096, 0.3)), None);
+    }
+
+    #[test]
+    fn numbers_are_short() {
+        for (value, text) in [
+            (3.90625e-5, "3.9e-5"),
+            (1e-5, "1e-5"),
+            (0.0390625, "0.039"),
+            (0.39, "0.39"),
+            (1.4745, "1.5"),
+            (1.0, "1"),
+            (10.0, "10"),
+            (100.0, "100"),
+            (999.9, "1000"),
+            (1000.0, "1e3"),
+            (1e8, "1e8"),
+        ] {
+            assert_eq!(short(value), text);
+        }
+    }
 }

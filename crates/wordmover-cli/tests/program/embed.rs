@@ -203,14 +203,15 @@ fn documents_without_a_known_word_are_zero_nan_or_refused() {
 }
 
 #[test]
-fn nothing_is_an_array_of_no_rows_to_a_model_and_an_error_to_a_fit() {
+fn an_empty_input_is_refused_and_a_blank_document_only_by_a_fit() {
     let place = Place::with_docs();
     place.ok("fit docs.txt -o model.wme --features 4");
     place.write("empty.txt", "");
     place.write("blank.txt", "\n");
-    place.ok("embed empty.txt --model model.wme -o empty.npy");
-    let empty = Rows::from_npy(&place.read("empty.npy"));
-    assert_eq!((empty.len(), empty.n_columns), (0, 4));
+    place
+        .run("embed empty.txt --model model.wme -o empty.npy")
+        .failed(1, "empty.txt holds no documents");
+    assert!(!place.names().contains("empty.npy"));
     let blank = place.ok("embed blank.txt --model model.wme -o -");
     assert_eq!(blank, "{\"id\":0,\"embedding\":[0.0,0.0,0.0,0.0]}\n");
 

@@ -111,7 +111,10 @@ fn info_describes_a_model() {
     assert_eq!(field("weights"), "tfidf");
     assert_eq!(field("fitted on"), "7 documents, 8 distinct known words");
     assert_eq!(field("stop words"), "none");
-    assert_eq!(field("vectors"), "glove.txt.gz, 8 x 3");
+    assert_eq!(
+        field("vectors"),
+        "glove.txt.gz, 8 x 3; --vectors must name them"
+    );
     assert!(field("written by").starts_with("wordmover "));
 
     let json: Value = serde_json::from_str(&place.ok("info model.wme --json")).unwrap();
@@ -137,8 +140,8 @@ fn what_is_not_a_model_is_refused_by_name() {
         ("cut.wme", ": not a model file, or a damaged one"),
         ("longer.wme", ": not a model file, or a damaged one"),
         ("empty.wme", ": not a model file, or a damaged one"),
-        ("missing.wme", ": No such file or directory"),
-        (".", ": Is a directory"),
+        ("missing.wme", ": no such file"),
+        (".", ": it is a directory"),
     ] {
         for command in [
             "info",

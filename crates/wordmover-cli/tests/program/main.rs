@@ -4,8 +4,10 @@
 mod classify;
 mod distance;
 mod embed;
+mod files;
 mod fit;
 mod formats;
+mod reports;
 mod robustness;
 mod search;
 mod similarity;

@@ -188,6 +188,7 @@ fn mistakes_are_told_in_a_sentence() {
     let place = Place::new();
     place.write("empty.txt", "");
     place.write("docs.txt", "a dog\n");
+    place.write("unknown.txt", "the xqzzk\n\n");
     place.run_with(&["search", "docs.txt", "the xqzzk"]).failed(
         1,
         "\"the xqzzk\" has no Word Mover's Distance: it has no word that \
@@ -195,6 +196,22 @@ fn mistakes_are_told_in_a_sentence() {
     );
     for (arguments, code, sentence) in [
         ("search empty.txt dog", 1, "empty.txt holds no documents"),
+        (
+            "search docs.txt --queries empty.txt",
+            1,
+            "empty.txt holds no queries",
+        ),
+        (
+            "search unknown.txt dog",
+            1,
+            "unknown.txt holds nothing to find: no word that glove-6b-100d-80k knows, apart from stop words",
+        ),
+        (
+            "search unknown.txt dog --by embedding",
+            1,
+            "unknown.txt holds nothing to find: no word that glove-6b-100d-80k knows, apart from stop words",
+        ),
+        ("search missing dog", 1, "cannot read missing: no such file"),
         (
             "search - --queries -",
             2,
@@ -235,8 +252,54 @@ fn search_by_embedding_finds_the_same_where_all_are_candidates() {
     assert_eq!(exact, found);
     let ended = place.run("search docs.txt cat -k 1 --by embedding --candidates 2");
     assert_eq!(ended.code, Some(0));
-    let work = "1 query, 2 exact distances each, to the documents whose embeddings are most alike";
+    let work = "1 query, 2 pairs, ";
     assert!(ended.stderr.contains(work), "{}", ended.stderr);
+    let alike = "; only documents whose embeddings are most alike";
+    assert!(ended.stderr.contains(alike), "{}", ended.stderr);
     place.ok("fit docs.txt -o m.wme -q --features 40");
     place.ok("search docs.txt cat --by embedding --model m.wme");
+}
+
+#[test]
+fn search_takes_embeddings_made_earlier_and_refuses_those_of_others() {
+    let place = Place::new();
+    place.write(
+        "docs.txt",
+        "A dog barks\nStocks fell\n\nThe kitten sleeps\nAn orchestra plays\n",
+    );
+    place.write(
+        "other.txt",
+        "A dog barks\nStocks fell\n\nThe kitten sleeps\nMarkets rose\n",
+    );
+    place.write("short.txt", "A dog barks\n");
+    place.ok("fit docs.txt -o m.wme -q --features 40");
+    for name in ["docs", "other", "short"] {
+        place.ok(&format!("embed {name}.txt --model m.wme -o {name}.npy -q"));
+    }
+    let search = "search docs.txt cat -k 2 --candidates 3 --json -q --by embedding --model m.wme";
+    let fresh = place.ok(search);
+    assert_eq!(place.ok(&format!("{search} --embeddings docs.npy")), fresh);
+    for (file, due) in [
+        (
+            "other.npy",
+            "other.npy does not hold what this model makes of these documents: number 4 differs",
+        ),
+        (
+            "short.npy",
+            "short.npy holds 1 embeddings of 40 features; the documents and the model need 5 of 40",
+        ),
+        (
+            "docs.txt",
+            "docs.txt: not a two-dimensional .npy array of 32-bit floats",
+        ),
+    ] {
+        let ended = place.run(&format!("{search} --embeddings {file}"));
+        assert_eq!(ended.code, Some(1), "{}", ended.stderr);
+        assert!(ended.stderr.contains(due), "{}", ended.stderr);
+    }
+    let by_wmd = place.run("search docs.txt cat --model m.wme --embeddings docs.npy");
+    assert_eq!(by_wmd.code, Some(2));
+    assert!(by_wmd.stderr.contains("--embeddings needs --by embedding"));
+    let alone = place.run("search docs.txt cat --by embedding --embeddings docs.npy");
+    assert_eq!(alone.code, Some(2));
 }

@@ -34,13 +34,19 @@ fn pairs_get_scores_and_scored_pairs_correlations() {
         let json: Value = serde_json::from_str(&json).unwrap();
         assert_eq!(json["method"], method);
         let of_json: Vec<f64> = serde_json::from_value(json["scores"].clone()).unwrap();
-        assert_eq!(of_json, scores);
+        // What is printed for people is in single precision.
+        let printed: Vec<f32> = scores.iter().map(|&score| score as f32).collect();
+        let rounded: Vec<f32> = of_json.iter().map(|&score| score as f32).collect();
+        assert_eq!(rounded, printed);
         let pearson = json["pearson"].as_f64().unwrap();
         assert_eq!(said[1], format!("pearson   {pearson:.4}"));
         let spearman = json["spearman"].as_f64().unwrap();
         assert_eq!(said[2], format!("spearman  {spearman:.4}"));
         assert!(spearman > 0.3 || method == "kernel", "{method}: {spearman}");
     }
+    // From standard input, too.
+    let piped = place.run_on(PAIRS.as_bytes(), "similarity - -q");
+    assert_eq!(piped.succeeded(), place.ok("similarity pairs.tsv -q"));
     // Without scores of people there is nothing to correlate with.
     let texts: String = PAIRS
         .lines()
@@ -121,5 +127,10 @@ fn wrong_calls_and_wrong_files_are_told_in_one_sentence() {
         .run("similarity cat dog --frequencies corpus --weights nbow")
         .failed(2, "--frequencies are for --weights sif");
     place.write("empty.tsv", "");
-    assert_eq!(place.ok("similarity empty.tsv"), "");
+    place
+        .run("similarity empty.tsv")
+        .failed(1, "empty.tsv holds no pairs");
+    place
+        .run("similarity -")
+        .failed(1, "standard input holds no pairs");
 }

@@ -12,7 +12,7 @@ fn every_wrong_call_is_told_in_one_sentence() {
     place.ok("fit docs.txt -o model.wme -q");
     let before = place.names();
     let no_suffix = "from its suffix; end it in .npy, .parquet, .jsonl or .csv";
-    let no_stream = "only embeddings can be written to standard output; name a file instead of -";
+    let no_stream = "this cannot be written to standard output; name a file instead of -";
     let bad_gamma = |gamma: &str| {
         format!(
             "invalid value '{gamma}' for '--gamma <GAMMA>': expected auto, none or a positive number"

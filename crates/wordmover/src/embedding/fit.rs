@@ -1,5 +1,6 @@
 //! From a corpus to a model, one document at a time.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use crate::document::{CorpusCounts, Document, Weighting, WordCounts};
@@ -12,6 +13,7 @@ use crate::word_probabilities::WordProbabilities;
 use super::finish::{self, Finish, FittedFinish};
 use super::model::WordMoversEmbedding;
 use super::params::{CheckedParams, EmbeddingParams, Gamma};
+use super::statistics::EmbeddingStatistics;
 use super::transform;
 
 /// Documents and random documents whose distances settle [`Gamma::Auto`].
@@ -39,15 +41,15 @@ const SAMPLE_STREAM: u64 = u64::MAX;
 /// assert_eq!(model.n_features(), 64);
 /// # Ok::<(), wordmover::Error>(())
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Fitter {
-    params: CheckedParams,
-    vectors: Arc<WordVectors>,
-    corpus: CorpusCounts,
+    pub(super) params: CheckedParams,
+    pub(super) vectors: Arc<WordVectors>,
+    pub(super) corpus: CorpusCounts,
     /// Documents that settle gamma.
-    gamma_sample: Sample,
+    pub(super) gamma_sample: Sample,
     /// Documents that the finish is fitted on; none if it needs none.
-    finish_sample: Sample,
+    pub(super) finish_sample: Sample,
 }
 
 impl Fitter {
@@ -104,12 +106,26 @@ impl Fitter {
         self.corpus.n_documents()
     }
 
-    /// Draws the random documents and settles gamma.
+    /// Draws the random documents, settles gamma and fits the finish. Who fits the same
+    /// corpus with several gammas computes its [`distances`](Self::distances) once.
     ///
     /// # Errors
     ///
     /// [`Error::EmptyCorpus`] if no document had a word to fit on.
     pub fn finish(self) -> Result<WordMoversEmbedding> {
+        let drawn = self.draw()?;
+        let gamma = match drawn.model.params.gamma {
+            Gamma::Value(gamma) => Some(gamma),
+            Gamma::None => None,
+            Gamma::Auto => Some(drawn.auto_gamma()?),
+        };
+        let never = &mut |_: &EmbeddingStatistics| ControlFlow::Continue(());
+        let distances = drawn.finish_distances(never)?;
+        Ok(drawn.scaled(gamma, distances))
+    }
+
+    /// Everything that gamma has no part in.
+    pub(super) fn draw(self) -> Result<Drawn> {
         let params = self.params.get();
         let mut words = self.corpus.words();
         words.retain(|&word| self.corpus.frequency(word).occurrences >= params.bag.min_count);
@@ -119,45 +135,83 @@ impl Fitter {
             });
         }
         let space = WordSpace::new(self.vectors, params.normalization, &words)?;
-        let sample = |n| {
-            let (distribution, d_max) = (params.random_words, params.d_max);
-            RandomDocuments::sample(&space, &words, distribution, n, d_max, params.seed)
-        };
         let weighted = |sample: &[WordCounts]| -> Vec<Document> {
             let documents = sample
                 .iter()
                 .map(|counts| Document::from_counts(counts, &self.corpus, &params.bag));
             documents.filter(|document| !document.is_empty()).collect()
         };
-        let gamma = match params.gamma {
-            Gamma::Value(gamma) => Some(gamma),
-            Gamma::None => None,
-            Gamma::Auto => {
-                let documents = weighted(&self.gamma_sample.documents);
-                let random = sample(GAMMA_RANDOM_DOCUMENTS)?;
-                Some(gamma_of(transform::distances(&space, &random, &documents)?))
-            }
-        };
-        let random_documents = sample(params.n_features)?;
-        let mut documents = Vec::new();
+        let gamma_documents = weighted(&self.gamma_sample.documents);
+        let mut finish_documents = Vec::new();
         if needs_finish(params) {
-            documents = weighted(&self.finish_sample.documents);
-            let (tokenizer, vectors) = (&params.tokenizer, space.vectors());
-            let more = finish::background(documents.len(), params.seed, tokenizer, vectors);
-            documents.extend(weighted(&more));
+            finish_documents = weighted(&self.finish_sample.documents);
+            let (n, tokenizer) = (finish_documents.len(), &params.tokenizer);
+            let more = finish::background(n, params.seed, tokenizer, space.vectors());
+            finish_documents.extend(weighted(&more));
         }
-        let mut model = WordMoversEmbedding {
-            params: params.clone(),
-            gamma,
-            corpus: self.corpus,
-            space,
-            random_documents,
-            finish: FittedFinish::default(),
-        };
+        let (distribution, d_max) = (params.random_words, params.d_max);
+        let (n, seed) = (params.n_features, params.seed);
+        Ok(Drawn {
+            gamma_documents,
+            finish_documents,
+            model: WordMoversEmbedding {
+                random_documents: RandomDocuments::sample(
+                    &space,
+                    &words,
+                    distribution,
+                    n,
+                    d_max,
+                    seed,
+                )?,
+                params: params.clone(),
+                gamma: None,
+                corpus: self.corpus,
+                space,
+                finish: FittedFinish::default(),
+            },
+            words,
+        })
+    }
+}
+
+/// A model that lacks gamma and what depends on it.
+pub(super) struct Drawn {
+    pub model: WordMoversEmbedding,
+    /// What random words are drawn around.
+    words: Vec<u32>,
+    gamma_documents: Vec<Document>,
+    finish_documents: Vec<Document>,
+}
+
+impl Drawn {
+    /// What [`Gamma::Auto`] comes to.
+    pub fn auto_gamma(&self) -> Result<f64> {
+        let (params, space) = (&self.model.params, &self.model.space);
+        let (distribution, d_max) = (params.random_words, params.d_max);
+        let (n, seed) = (GAMMA_RANDOM_DOCUMENTS, params.seed);
+        let random = RandomDocuments::sample(space, &self.words, distribution, n, d_max, seed)?;
+        let never = &mut |_: &EmbeddingStatistics| ControlFlow::Continue(());
+        let distances = transform::distances(space, &random, &self.gamma_documents, never)?;
+        Ok(gamma_of(distances))
+    }
+
+    /// The distances that the finish is fitted on.
+    pub fn finish_distances(
+        &self,
+        progress: &mut dyn FnMut(&EmbeddingStatistics) -> ControlFlow<()>,
+    ) -> Result<Vec<f64>> {
+        let (space, random) = (&self.model.space, &self.model.random_documents);
+        transform::distances(space, random, &self.finish_documents, progress)
+    }
+
+    /// The model with a settled gamma.
+    pub fn scaled(self, gamma: Option<f64>, finish_distances: Vec<f64>) -> WordMoversEmbedding {
+        let mut model = self.model;
+        model.gamma = gamma;
         if needs_finish(&model.params) {
-            model.finish = model.fit_finish(&documents)?;
+            model.finish = model.fit_finish(finish_distances);
         }
-        Ok(model)
+        model
     }
 }
 
@@ -186,12 +240,12 @@ fn gamma_of(mut distances: Vec<f64>) -> f64 {
 }
 
 /// A uniform sample of the documents that have a known word (reservoir sampling).
-#[derive(Debug)]
-struct Sample {
+#[derive(Debug, Clone)]
+pub(super) struct Sample {
     seed: u64,
     size: usize,
     n_seen: u64,
-    documents: Vec<WordCounts>,
+    pub documents: Vec<WordCounts>,
 }
 
 impl Sample {

@@ -7,6 +7,7 @@
 
 mod finish;
 mod fit;
+mod fit_distances;
 mod model;
 mod params;
 mod statistics;
@@ -15,6 +16,7 @@ mod transform;
 pub(crate) use finish::FittedFinish;
 pub use finish::{Components, Finish};
 pub use fit::Fitter;
+pub use fit_distances::FitDistances;
 pub use model::{WordMoversEmbedding, kernel};
 pub use params::{CheckedParams, EmbeddingParams, Gamma};
 pub use statistics::EmbeddingStatistics;

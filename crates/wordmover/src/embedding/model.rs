@@ -168,15 +168,14 @@ impl WordMoversEmbedding {
         1.0 / (self.n_features() as f64).sqrt()
     }
 
-    /// Fits the finish on documents, none of them empty.
-    pub(super) fn fit_finish(&self, documents: &[Document]) -> Result<FittedFinish> {
+    /// Fits the finish on the [distances](Self::distances) of documents, none of them
+    /// empty.
+    pub(super) fn fit_finish(&self, distances: Vec<f64>) -> FittedFinish {
         let (finish, components) = (self.params.finish, self.params.components);
-        let mut rows = self.distances(documents)?;
-        let scale = self.scale();
+        let (mut rows, scale) = (distances, self.scale());
         rows.par_iter_mut()
             .for_each(|x| *x = self.raw_feature(*x, scale));
-        let n_features = self.n_features();
-        Ok(FittedFinish::fit(finish, components, n_features, rows))
+        FittedFinish::fit(finish, components, self.n_features(), rows)
     }
 
     /// The exact distances from every document to every random document, row by
@@ -186,7 +185,8 @@ impl WordMoversEmbedding {
     ///
     /// As [`transform`](Self::transform).
     pub fn distances(&self, documents: &[Document]) -> Result<Vec<f64>> {
-        transform::distances(&self.space, &self.random_documents, documents)
+        let never = &mut |_: &EmbeddingStatistics| ControlFlow::Continue(());
+        transform::distances(&self.space, &self.random_documents, documents, never)
     }
 
     /// The distances that [`embed`](Self::embed) makes features of, for

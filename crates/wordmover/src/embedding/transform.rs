@@ -54,11 +54,12 @@ pub(super) struct Transform<'m> {
 }
 
 /// Distances from every document to every random document, row by row. A document
-/// without words gets infinity.
+/// without words gets infinity. `progress` as in [`Transform::map_distances`].
 pub(super) fn distances(
     space: &WordSpace,
     random_documents: &RandomDocuments,
     documents: &[Document],
+    progress: &mut dyn FnMut(&EmbeddingStatistics) -> ControlFlow<()>,
 ) -> Result<Vec<f64>> {
     let mut out = vec![0.0; documents.len() * random_documents.len()];
     let transform = Transform {
@@ -66,8 +67,7 @@ pub(super) fn distances(
         random_documents,
         precision: Precision::Double,
     };
-    let never = &mut |_: &EmbeddingStatistics| ControlFlow::Continue(());
-    transform.map_distances(documents, &mut out, f64::INFINITY, |_, d| d, never)?;
+    transform.map_distances(documents, &mut out, f64::INFINITY, |_, d| d, progress)?;
     Ok(out)
 }
 

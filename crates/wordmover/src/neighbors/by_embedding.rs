@@ -1,27 +1,29 @@
 //! Nearest neighbours by embedding first, by distance last.
 
+use std::ops::ControlFlow;
+
 use rayon::prelude::*;
 
 use crate::document::Document;
 use crate::embedding::WordMoversEmbedding;
 use crate::error::{Error, Result};
-use crate::wmd;
 
-use super::{Neighbor, check_k};
+use super::search::Search;
+use super::{Neighbor, QUERIES_PER_TASK, SearchStatistics, WmdIndex, check_k};
 
 /// A corpus whose documents are compared by the cosines of their embeddings, and the
 /// best of them by exact Word Mover's Distances.
 ///
-/// A query takes one embedding, one inner product a document, and as many exact
-/// distances as candidates are asked for, however large the corpus is. What it finds
-/// are exact distances, but a near document whose embedding is not among the
-/// candidates is missed: [`WmdIndex`](crate::WmdIndex) misses none.
+/// A query takes one embedding, one inner product a document, and at most as many exact
+/// distances as candidates are asked for, however large the corpus is; bounds show some
+/// candidates to be too far. What it finds are exact distances, but a near document whose
+/// embedding is not among the candidates is missed: [`WmdIndex`] misses none.
 ///
-/// Memory: the documents, and their embeddings in single precision.
+/// Memory: that of a [`WmdIndex`], and the embeddings in single precision.
 #[derive(Debug)]
 pub struct EmbeddingIndex {
     model: WordMoversEmbedding,
-    documents: Vec<Document>,
+    exact: WmdIndex,
     /// Embeddings scaled to length 1, row by row.
     rows: Vec<f32>,
 }
@@ -33,13 +35,43 @@ impl EmbeddingIndex {
     ///
     /// [`Error::InvalidVectors`] if a word vector holds NaN or infinity.
     pub fn new(model: WordMoversEmbedding, documents: Vec<Document>) -> Result<Self> {
-        let mut rows = model.embed(&documents)?;
-        rows.par_chunks_exact_mut(model.n_features())
+        let rows = model.embed(&documents)?;
+        Self::with_embeddings(model, documents, rows)
+    }
+
+    /// Takes embeddings that the model made of the documents earlier, row by row.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidParameter`] if there are not as many values as the documents'
+    /// embeddings have, or one is not finite; [`Error::InvalidVectors`].
+    pub fn with_embeddings(
+        model: WordMoversEmbedding,
+        documents: Vec<Document>,
+        mut embeddings: Vec<f32>,
+    ) -> Result<Self> {
+        let refused = |value: String, requirement| Error::InvalidParameter {
+            name: "embeddings",
+            value,
+            requirement,
+        };
+        if embeddings.len() != documents.len() * model.n_features() {
+            let value = format!("of {} values", embeddings.len());
+            return Err(refused(
+                value,
+                "a row of the model's features for each document",
+            ));
+        }
+        if let Some(value) = embeddings.iter().find(|value| !value.is_finite()) {
+            return Err(refused(format!("not finite ({value})"), "finite"));
+        }
+        embeddings
+            .par_chunks_exact_mut(model.n_features())
             .for_each(scale_to_unit);
         Ok(EmbeddingIndex {
+            exact: WmdIndex::new(model.space().clone(), documents)?,
             model,
-            documents,
-            rows,
+            rows: embeddings,
         })
     }
 
@@ -56,18 +88,53 @@ impl EmbeddingIndex {
         if query.is_empty() {
             return Err(Error::EmptyDocument);
         }
-        let candidates = self.candidates(query, n_candidates.max(k))?;
-        let space = self.model.space();
-        let mut found = candidates
-            .into_par_iter()
-            .map(|index| {
-                let distance = wmd::distance(space, query, &self.documents[index])?;
-                Ok(Neighbor { index, distance })
-            })
-            .collect::<Result<Vec<_>>>()?;
-        found.sort_by(|a, b| (a.distance.total_cmp(&b.distance)).then(a.index.cmp(&b.index)));
-        found.truncate(k);
-        Ok(found)
+        let row = self.model.embed(std::slice::from_ref(query))?;
+        let candidates = self.most_alike(row, n_candidates.max(k));
+        Ok(Search::default()
+            .rank(&self.exact, query, k, &candidates)?
+            .0)
+    }
+
+    /// The neighbours of every query, as [`search`](Self::search) finds them, on all
+    /// threads. A query without words has none. `progress` is that of
+    /// [`WmdIndex::search_batch`]; its pairs are the candidates.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidParameter`] if `k` is 0; [`Error::InvalidVectors`];
+    /// [`Error::Interrupted`].
+    pub fn search_batch(
+        &self,
+        queries: &[Document],
+        k: usize,
+        n_candidates: usize,
+        progress: &mut dyn FnMut(&SearchStatistics) -> ControlFlow<()>,
+    ) -> Result<Vec<Vec<Neighbor>>> {
+        check_k(k)?;
+        let mut all = Vec::with_capacity(queries.len());
+        for queries in queries.chunks(QUERIES_PER_TASK * rayon::current_num_threads()) {
+            let rows = self.model.embed(queries)?;
+            let answers: Vec<_> = queries
+                .par_iter()
+                .zip(rows.par_chunks_exact(self.model.n_features()))
+                .map_init(Search::default, |search, (query, row)| {
+                    let candidates = match query.is_empty() {
+                        true => Vec::new(),
+                        false => self.most_alike(row.to_vec(), n_candidates.max(k)),
+                    };
+                    search.rank(&self.exact, query, k, &candidates)
+                })
+                .collect::<Result<_>>()?;
+            let mut done = SearchStatistics::default();
+            for (neighbors, statistics) in answers {
+                done += statistics;
+                all.push(neighbors);
+            }
+            if progress(&done).is_break() {
+                return Err(Error::Interrupted);
+            }
+        }
+        Ok(all)
     }
 
     /// The `n` documents whose embeddings have the greatest cosines with that of
@@ -77,7 +144,10 @@ impl EmbeddingIndex {
     ///
     /// [`Error::InvalidVectors`].
     pub fn candidates(&self, query: &Document, n: usize) -> Result<Vec<usize>> {
-        let mut row = self.model.embed(std::slice::from_ref(query))?;
+        Ok(self.most_alike(self.model.embed(std::slice::from_ref(query))?, n))
+    }
+
+    fn most_alike(&self, mut row: Vec<f32>, n: usize) -> Vec<usize> {
         scale_to_unit(&mut row);
         let likeness: Vec<f32> = self
             .rows
@@ -85,8 +155,8 @@ impl EmbeddingIndex {
             .with_min_len(256)
             .map(|other| dot(&row, other))
             .collect();
-        let with_words = |&i: &usize| !self.documents[i].is_empty();
-        let mut order: Vec<usize> = (0..self.documents.len()).filter(with_words).collect();
+        let with_words = |&i: &usize| !self.documents()[i].is_empty();
+        let mut order: Vec<usize> = (0..self.documents().len()).filter(with_words).collect();
         let best_first =
             |&a: &usize, &b: &usize| likeness[b].total_cmp(&likeness[a]).then(a.cmp(&b));
         if n < order.len() {
@@ -94,7 +164,7 @@ impl EmbeddingIndex {
             order.truncate(n);
         }
         order.sort_unstable_by(best_first);
-        Ok(order)
+        order
     }
 
     /// The model that embeds.
@@ -106,7 +176,7 @@ impl EmbeddingIndex {
     /// The documents, in the order they were given.
     #[must_use]
     pub fn documents(&self) -> &[Document] {
-        &self.documents
+        self.exact.documents()
     }
 }
 

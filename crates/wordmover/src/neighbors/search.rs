@@ -98,6 +98,56 @@ impl Search {
         Ok((best.into_neighbors(), statistics))
     }
 
+    /// The nearest of the candidates, which are taken in their order: those likely to be
+    /// near should come first. One whose bound is beyond the k-th best distance so far
+    /// is not solved; costs are computed for words of candidates alone.
+    pub fn rank(
+        &mut self,
+        index: &WmdIndex,
+        query: &Document,
+        k: usize,
+        candidates: &[usize],
+    ) -> Result<(Vec<Neighbor>, SearchStatistics)> {
+        let mut statistics = SearchStatistics {
+            queries: 1,
+            ..SearchStatistics::default()
+        };
+        if query.is_empty() {
+            return Ok((Vec::new(), statistics));
+        }
+        let vectors = index.space.gather(query.words())?;
+        let slack = SLACK * (index.radius + radius(&vectors, index.space.dim()));
+        self.table.reset(index, query, &vectors);
+        let mut best = Best::new(k.min(candidates.len()));
+        for &candidate in candidates {
+            let document = &index.documents[candidate];
+            if document.is_empty() {
+                continue;
+            }
+            statistics.pairs += 1;
+            if !self.pair.set(query, document) {
+                best.offer(candidate as u32, 0.0);
+                continue;
+            }
+            let words = &index.words[index.range(candidate)];
+            self.pair.find_costs(index, words, &mut self.table);
+            let (costs, supply, demand) = self.pair.problem();
+            let limit = best.distance() * (1.0 + RELATIVE_SLACK) + slack;
+            if limit.is_finite() {
+                statistics.bounded_again += 1;
+                if self.dual_bound.lower_bound(costs, supply, demand, limit) > limit {
+                    continue;
+                }
+            }
+            statistics.solved += 1;
+            best.offer(
+                candidate as u32,
+                self.workspace.solve(costs, supply, demand)?,
+            );
+        }
+        Ok((best.into_neighbors(), statistics))
+    }
+
     /// Distances from the corpus' words to the nearest of the query's.
     ///
     /// A word of both documents keeps the mass that both have there, and the rest

@@ -1,0 +1,144 @@
+//! Accuracy by the number of features: the paper's figures.
+
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+use wordmover::{EmbeddingParams, EmbeddingStatistics, Gamma, WordMoversEmbedding};
+use wordmover_learn::{Features, LinearSvm, grid, metrics};
+
+use crate::bags::{self, Bags};
+use crate::choice::{WmeChoice, svm};
+use crate::corpus::LabeledCorpus;
+use crate::error::{Error, Result};
+use crate::params::WmeParams;
+use crate::progress::{Event, Observer};
+
+/// A classifier with some number of features.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct CurvePoint {
+    /// Number of features (`R`).
+    pub n_features: usize,
+    /// Share of the training documents predicted right.
+    pub train_accuracy: f64,
+    /// Share of the test documents predicted right.
+    pub accuracy: f64,
+    /// Seconds to embed the training documents and to fit the machine.
+    pub training_seconds: f64,
+    /// Seconds to embed the test documents and to predict them.
+    pub prediction_seconds: f64,
+}
+
+/// Trains with several numbers of features and parameters chosen before, and judges on
+/// `test`. The random documents of few features are the first of those of many, and C
+/// is the chosen one times the chosen number of features over the number at hand.
+///
+/// # Errors
+///
+/// As [`evaluate`](crate::evaluate), and if the numbers of features do not ascend.
+pub fn feature_curve(
+    params: &WmeParams,
+    choice: &WmeChoice,
+    train: &LabeledCorpus,
+    test: &LabeledCorpus,
+    n_features: &[usize],
+    observer: &Observer,
+) -> Result<Vec<CurvePoint>> {
+    let embedding = embedding(params, choice, n_features)?;
+    let bags = Bags::new(&embedding, train)?;
+    let test_bags = bags::bags(&bags.model, test.documents());
+    let labels = bags.labels(train);
+    let n_most = embedding.n_features;
+    let mut train_distances = vec![0.0; bags.documents.len() * n_most];
+    let mut test_distances = vec![0.0; test_bags.len() * n_most];
+    let (mut train_seconds, mut test_seconds) = (0.0, 0.0);
+    let mut first = 0;
+    let mut points = Vec::with_capacity(n_features.len());
+    for &n in n_features {
+        let fill = |documents: &[_], distances: &mut [f32]| {
+            let start = Instant::now();
+            let columns = Columns { first, end: n };
+            columns.fill(&bags.model, documents, distances, observer)?;
+            Ok::<f64, Error>(start.elapsed().as_secs_f64())
+        };
+        train_seconds += fill(&bags.documents, &mut train_distances)?;
+        test_seconds += fill(&test_bags, &mut test_distances)?;
+        first = n;
+
+        let start = Instant::now();
+        let features = features(&train_distances, n_most, n, choice.gamma)?;
+        let features = Features::new(&features, n)?;
+        let cost = choice.cost * choice.n_features as f64 / n as f64;
+        let machine = LinearSvm::fit(svm(params.protocol).cost(cost), features, &labels)?;
+        let fitting_seconds = start.elapsed().as_secs_f64();
+        let train_accuracy = metrics::accuracy(&labels, &machine.predict(features)?)?;
+
+        let start = Instant::now();
+        let features = self::features(&test_distances, n_most, n, choice.gamma)?;
+        let mut predicted = machine.predict(Features::new(&features, n)?)?;
+        for (class, bag) in predicted.iter_mut().zip(&test_bags) {
+            if bag.is_empty() {
+                *class = train.most_frequent_class();
+            }
+        }
+        points.push(CurvePoint {
+            n_features: n,
+            train_accuracy,
+            accuracy: metrics::accuracy(test.labels(), &predicted)?,
+            training_seconds: train_seconds + fitting_seconds,
+            prediction_seconds: test_seconds + start.elapsed().as_secs_f64(),
+        });
+    }
+    Ok(points)
+}
+
+fn embedding(
+    params: &WmeParams,
+    choice: &WmeChoice,
+    n_features: &[usize],
+) -> Result<EmbeddingParams> {
+    let ascends = n_features.windows(2).all(|pair| pair[0] < pair[1]);
+    let (Some(&n_most), true) = (n_features.last(), ascends) else {
+        return Err(Error::InvalidParameter {
+            name: "the list of numbers of features",
+            value: format!("{n_features:?}"),
+            requirement: "ascending, with one at least",
+        });
+    };
+    let embedding = params.embedding.clone().weighting(choice.weighting);
+    let embedding = embedding.d_max(choice.d_max).gamma(Gamma::None);
+    Ok(embedding.n_features(n_most))
+}
+
+/// Some random documents: columns of a matrix of distances.
+struct Columns {
+    first: usize,
+    end: usize,
+}
+
+impl Columns {
+    fn fill(
+        &self,
+        model: &WordMoversEmbedding,
+        documents: &[wordmover::Document],
+        matrix: &mut [f32],
+        observer: &Observer,
+    ) -> Result<()> {
+        let width = self.end - self.first;
+        let n_most = model.n_features();
+        let mut distances = vec![0.0; documents.len() * width];
+        let mut progress = |done: &EmbeddingStatistics| observer(Event::Steps(done.distances));
+        let columns = self.first..self.end;
+        model.distances_into(documents, columns, &mut distances, &mut progress)?;
+        let rows = matrix.chunks_exact_mut(n_most);
+        for (row, values) in rows.zip(distances.chunks_exact(width)) {
+            row[self.first..self.end].copy_from_slice(values);
+        }
+        Ok(())
+    }
+}
+
+fn features(distances: &[f32], n_most: usize, n: usize, gamma: f64) -> Result<Vec<f32>> {
+    let distances = Features::new(distances, n_most)?.first_columns(n)?;
+    Ok(grid::features(distances, Some(gamma))?)
+}

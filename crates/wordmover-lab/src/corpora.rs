@@ -1,0 +1,319 @@
+//! The corpora: how they are read, and what the paper's table 1 says of them.
+
+use std::collections::{HashMap, HashSet};
+use std::io::Read;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail};
+use flate2::read::GzDecoder;
+use serde::{Deserialize, Serialize};
+use wordmover::text::{Case, StopWords, Tokenizer};
+use wordmover::{EmbeddingParams, WordCounts, WordVectors};
+use wordmover_classify::{LabeledCorpus, random_splits};
+use wordmover_learn::split::Split;
+
+use crate::record::{Environment, Files};
+use crate::say;
+
+/// `experiments/corpora.toml`.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Corpora {
+    pub vectors: Vec<Vectors>,
+    pub corpus: Vec<Corpus>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Vectors {
+    pub name: String,
+    pub note: String,
+    file: String,
+    case: Case,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Corpus {
+    pub name: String,
+    file: String,
+    pub about: String,
+    #[serde(default)]
+    keep_stop_words: bool,
+    #[serde(default)]
+    min_count: Option<u64>,
+    pub paper: Option<Paper>,
+}
+
+/// What the paper says of a corpus; accuracies with their standard deviations.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Paper {
+    pub classes: usize,
+    pub train: usize,
+    pub test: usize,
+    pub vocabulary: usize,
+    pub words: f64,
+    pub knn_wmd: [f64; 2],
+    pub wme_small: [f64; 2],
+    pub wme_large: [f64; 2],
+    pub speed_up: u32,
+}
+
+impl Corpora {
+    pub fn vectors(&self, name: &str) -> Result<&Vectors> {
+        let found = self.vectors.iter().find(|vectors| vectors.name == name);
+        found.with_context(|| format!("there are no vectors named {name}"))
+    }
+
+    pub fn corpus(&self, name: &str) -> Result<&Corpus> {
+        let found = self.corpus.iter().find(|corpus| corpus.name == name);
+        found.with_context(|| format!("there is no corpus named {name}"))
+    }
+}
+
+/// Where files are.
+#[derive(Debug)]
+pub struct Folders {
+    pub data: PathBuf,
+    pub vectors: PathBuf,
+    pub cache: PathBuf,
+}
+
+impl Vectors {
+    pub fn open(&self, folders: &Folders, files: &mut Files) -> Result<Arc<WordVectors>> {
+        files.read(&folders.vectors, &self.file)?;
+        let path = folders.vectors.join(&self.file);
+        Ok(Arc::new(WordVectors::open(&path, None)?))
+    }
+}
+
+/// A corpus as one set of vectors sees it.
+pub struct Loaded {
+    pub corpus: LabeledCorpus,
+    /// Which documents the corpus itself gives to train with and which to judge on.
+    given: Option<Split>,
+    /// Share of the words that the vectors know.
+    pub known: f64,
+    /// Documents left out because an earlier one has the same known words.
+    pub n_repeated: usize,
+}
+
+impl Loaded {
+    /// The split of the corpus, or so many at random.
+    pub fn splits(&self, n: usize, seed: u64) -> Result<Vec<Split>> {
+        match &self.given {
+            Some(split) => Ok(vec![split.clone()]),
+            None => Ok(random_splits(&self.corpus, n, seed)?),
+        }
+    }
+}
+
+impl Corpus {
+    pub fn tokenizer(&self, vectors: &Vectors) -> Tokenizer {
+        Tokenizer {
+            case: vectors.case,
+            stop_words: if self.keep_stop_words {
+                StopWords::None
+            } else {
+                StopWords::default()
+            },
+        }
+    }
+
+    /// The corpus' rules for the bags of an embedding.
+    pub fn embedding(&self, seed: u64) -> EmbeddingParams {
+        let mut params = EmbeddingParams::default().seed(seed);
+        params.bag.min_count = self.min_count.unwrap_or(params.bag.min_count);
+        params
+    }
+
+    /// Lines of split, class and text.
+    fn read(&self, folders: &Folders, files: &mut Files) -> Result<String> {
+        let bytes = files.read(&folders.data.join("classification"), &self.file)?;
+        let mut text = String::new();
+        GzDecoder::new(&bytes[..])
+            .read_to_string(&mut text)
+            .with_context(|| format!("{} cannot be read", self.file))?;
+        Ok(text)
+    }
+
+    /// Counts the words of the corpus; of documents with the same known words only the
+    /// first if they are to be distinct.
+    pub fn load(
+        &self,
+        vectors: &Vectors,
+        table: &Arc<WordVectors>,
+        distinct: bool,
+        folders: &Folders,
+        files: &mut Files,
+    ) -> Result<Loaded> {
+        let text = self.read(folders, files)?;
+        let tokenizer = self.tokenizer(vectors);
+        let mut seen = HashSet::new();
+        let mut labeled = Vec::new();
+        let (mut train, mut test) = (Vec::new(), Vec::new());
+        let (mut n_known, mut n_words, mut n_repeated) = (0, 0, 0);
+        for document in documents(&text) {
+            let (split, class, text) = document.with_context(|| self.file.clone())?;
+            let counts = WordCounts::from_text(text, &tokenizer, table);
+            n_known += counts.n_known;
+            n_words += counts.n_known + counts.n_unknown;
+            if distinct && !seen.insert(bag(&counts)) {
+                n_repeated += 1;
+                continue;
+            }
+            match split {
+                "train" => train.push(labeled.len()),
+                "test" => test.push(labeled.len()),
+                _ => {}
+            }
+            labeled.push((class.to_owned(), counts));
+        }
+        let given = (!train.is_empty()).then_some(Split { train, test });
+        Ok(Loaded {
+            corpus: LabeledCorpus::new(labeled, tokenizer, table.clone())?,
+            given,
+            known: n_known as f64 / n_words.max(1) as f64,
+            n_repeated,
+        })
+    }
+}
+
+/// The words and counts of a document in the order of the words.
+fn bag(counts: &WordCounts) -> Vec<(u32, u32)> {
+    let mut bag = counts.words.clone();
+    bag.sort_unstable();
+    bag
+}
+
+/// Split, class and text of every line.
+fn documents(lines: &str) -> impl Iterator<Item = Result<(&str, &str, &str)>> {
+    lines.lines().enumerate().map(|(i, line)| {
+        let fields: Vec<&str> = line.splitn(3, '\t').collect();
+        let [split, class, text] = fields[..] else {
+            bail!("line {}: not a split, a class and a text", i + 1);
+        };
+        Ok((split, class, text))
+    })
+}
+
+/// Table 1.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Definition {
+    pub name: String,
+    pub title: String,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Record {
+    pub environment: Environment,
+    pub definition: Definition,
+    pub files: std::collections::BTreeMap<String, String>,
+    pub rows: Vec<Properties>,
+}
+
+/// One line of table 1.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Properties {
+    pub corpus: Corpus,
+    pub classes: usize,
+    /// Documents to train with and to judge on; all and none where there is no split.
+    pub train: usize,
+    pub test: usize,
+    /// Distinct words of the corpus.
+    pub vocabulary: usize,
+    /// Mean number of distinct words of a document.
+    pub words: f64,
+    /// Documents whose text was there before.
+    pub repeated: usize,
+    /// Share of the words that each set of vectors knows.
+    pub known: Vec<f64>,
+}
+
+pub fn run(
+    definition: Definition,
+    environment: Environment,
+    corpora: &Corpora,
+    folders: &Folders,
+) -> Result<Record> {
+    let mut files = Files::default();
+    let tables = corpora.vectors.iter().map(|vectors| {
+        let table = vectors.open(folders, &mut files)?;
+        Ok((vectors, table))
+    });
+    let tables = tables.collect::<Result<Vec<_>>>()?;
+    let mut rows = Vec::new();
+    for corpus in &corpora.corpus {
+        say(&corpus.name);
+        rows.push(properties(corpus, &tables, folders, &mut files)?);
+    }
+    Ok(Record {
+        environment,
+        definition,
+        files: files.checksums,
+        rows,
+    })
+}
+
+fn properties(
+    corpus: &Corpus,
+    tables: &[(&Vectors, Arc<WordVectors>)],
+    folders: &Folders,
+    files: &mut Files,
+) -> Result<Properties> {
+    let text = corpus.read(folders, files)?;
+    let mut tokenizer = corpus.tokenizer(tables[0].0);
+    tokenizer.case = Case::Lower;
+    let mut occurrences: HashMap<String, u64> = HashMap::new();
+    let (mut classes, mut texts) = (HashSet::new(), HashSet::new());
+    let (mut train, mut test, mut repeated) = (0, 0, 0);
+    let mut n_words = 0_u32;
+    let mut n_known = vec![0_u32; tables.len()];
+    for document in documents(&text) {
+        let (split, class, text) = document.with_context(|| corpus.file.clone())?;
+        classes.insert(class);
+        repeated += usize::from(!texts.insert(text));
+        *(if split == "test" {
+            &mut test
+        } else {
+            &mut train
+        }) += 1;
+        tokenizer.for_each(text, |word| {
+            n_words += 1;
+            for (n, (_, table)) in n_known.iter_mut().zip(tables) {
+                *n += u32::from(table.id(word).is_some());
+            }
+            match occurrences.get_mut(word) {
+                Some(n) => *n += 1,
+                None => drop(occurrences.insert(word.to_owned(), 1)),
+            }
+        });
+    }
+    occurrences.retain(|_, n| *n >= corpus.min_count.unwrap_or(1));
+    let mut n_distinct = 0;
+    for text in documents(&text).filter_map(|document| Some(document.ok()?.2)) {
+        let mut distinct = HashSet::new();
+        tokenizer.for_each(text, |word| {
+            if let Some((word, _)) = occurrences.get_key_value(word) {
+                distinct.insert(word);
+            }
+        });
+        n_distinct += distinct.len();
+    }
+    Ok(Properties {
+        corpus: corpus.clone(),
+        classes: classes.len(),
+        train,
+        test,
+        vocabulary: occurrences.len(),
+        words: n_distinct as f64 / (train + test) as f64,
+        repeated,
+        known: n_known
+            .iter()
+            .map(|&n| f64::from(n) / f64::from(n_words.max(1)))
+            .collect(),
+    })
+}

@@ -1,0 +1,115 @@
+//! The report: every number in it comes from a record.
+
+mod classification;
+mod plots;
+mod similarity;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use serde::de::DeserializeOwned;
+
+use crate::record::Environment;
+use crate::{comparison, corpora, lengths};
+
+/// Writes the report of the latest record of every experiment, with its pictures beside
+/// it.
+pub fn write(records: &Path, output: &Path) -> Result<()> {
+    let records = Records::find(records)?;
+    let mut out = String::from(
+        "# Report\n\nMade by `cargo run --release -p wordmover-lab -- report` from the latest \
+         records. Numbers of the paper are quoted, all others computed by us. \
+         [METHODOLOGY.md](METHODOLOGY.md) says how experiments are run.\n",
+    );
+    let pictures = output.parent().unwrap_or(Path::new("."));
+    if let Some(record) = records.read::<corpora::Record>("corpora")? {
+        classification::corpora(&mut out, &record)?;
+    }
+    let compared: Vec<comparison::Record> = records.read_all("comparison-")?;
+    let distinct: Vec<comparison::Record> = records.read_all("distinct-")?;
+    if !compared.is_empty() {
+        classification::comparison(&mut out, &compared)?;
+        let file = "features.svg";
+        plots::features(&pictures.join(file), &compared)?;
+        classification::feature_plots(&mut out, file)?;
+    }
+    let lengths: Vec<lengths::Record> = records.read_all("lengths-")?;
+    if !lengths.is_empty() {
+        let file = "lengths.svg";
+        plots::lengths(&pictures.join(file), &lengths)?;
+        classification::lengths(&mut out, &lengths, file)?;
+    }
+    if !distinct.is_empty() {
+        classification::distinct(&mut out, &distinct, &compared)?;
+    }
+    if let Some(record) = records.read("similarity")? {
+        similarity::section(&mut out, &record)?;
+    }
+    crate::write(output, &out)
+}
+
+/// The latest record of every name.
+struct Records(BTreeMap<String, PathBuf>);
+
+impl Records {
+    fn find(folder: &Path) -> Result<Self> {
+        let list = |folder: &Path| -> Result<Vec<PathBuf>> {
+            let entries = std::fs::read_dir(folder)
+                .with_context(|| format!("cannot read {}", folder.display()))?;
+            let mut paths: Vec<PathBuf> = entries
+                .filter_map(|entry| Some(entry.ok()?.path()))
+                .collect();
+            // Folders are named by date: the latest comes last.
+            paths.sort();
+            Ok(paths)
+        };
+        let mut latest = BTreeMap::new();
+        for day in list(folder)?.iter().filter(|path| path.is_dir()) {
+            for path in list(day)? {
+                let name = path
+                    .file_stem()
+                    .map(|name| name.to_string_lossy().into_owned());
+                if let (Some(name), true) = (name, path.extension().is_some_and(|e| e == "json")) {
+                    latest.insert(name, path);
+                }
+            }
+        }
+        Ok(Records(latest))
+    }
+
+    fn read<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>> {
+        self.0.get(name).map(|path| open(path)).transpose()
+    }
+
+    fn read_all<T: DeserializeOwned>(&self, prefix: &str) -> Result<Vec<T>> {
+        let named = self.0.iter().filter(|(name, _)| name.starts_with(prefix));
+        named.map(|(_, path)| open(path)).collect()
+    }
+}
+
+fn open<T: DeserializeOwned>(path: &Path) -> Result<T> {
+    serde_json::from_str(&crate::read(path)?)
+        .with_context(|| format!("{} cannot be read", path.display()))
+}
+
+/// When, with what and where something was run.
+fn run_of(environment: &Environment) -> String {
+    format!(
+        "Recorded {} at {}, {}, {} threads",
+        environment.date,
+        short(&environment.revision),
+        environment.machine,
+        environment.threads
+    )
+}
+
+/// The first digits of a checksum or revision.
+fn short(digits: &str) -> String {
+    let mark = if digits.ends_with('+') {
+        " with changes"
+    } else {
+        ""
+    };
+    format!("{}{mark}", digits.get(..12).unwrap_or(digits))
+}
