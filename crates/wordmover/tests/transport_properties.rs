@@ -220,3 +220,50 @@ fn large_problems_are_solved_exactly() {
         assert!(certificate.holds(1e-12), "{n} x {m}: {certificate:?}");
     }
 }
+
+/// Shapes on both sides of every choice between solvers, both ways round; with ties, and with
+/// demands so uneven that what was guessed of them is wrong.
+#[test]
+fn every_solver_is_certified_where_another_takes_over() {
+    let mut uniform = uniforms(11);
+    let shapes = [
+        (3, 3),
+        (16, 3),
+        (17, 3),
+        (18, 3),
+        (72, 3),
+        (301, 3),
+        (4, 4),
+        (23, 4),
+        (24, 4),
+        (35, 6),
+        (36, 6),
+        (52, 12),
+        (53, 12),
+        (40, 24),
+        (41, 24),
+        (26, 25),
+    ];
+    for round in 0..48 {
+        for (n, m) in shapes {
+            let mut cost = || match round % 3 {
+                0 => (uniform() * 4.0).floor(),
+                1 => 1.0 + 1e-3 * uniform(),
+                _ => uniform(),
+            };
+            let costs: Vec<f64> = (0..n * m).map(|_| cost()).collect();
+            let supply = normalised((0..n).map(|_| 0.1 + uniform()).collect());
+            let power = [1, 8][round / 3 % 2];
+            let demand = normalised((0..m).map(|_| 1e-6 + uniform().powi(power)).collect());
+            for is_turned in [false, true] {
+                let (costs, supply, demand) = match is_turned {
+                    true => (transposed(&costs, n, m), &demand, &supply),
+                    false => (costs.clone(), &supply, &demand),
+                };
+                let solution = solve(&costs, supply, demand).unwrap();
+                let certificate = Certificate::check(&costs, supply, demand, &solution);
+                assert!(certificate.holds(1e-12), "{n} x {m}: {certificate:?}");
+            }
+        }
+    }
+}

@@ -37,6 +37,13 @@ impl Grid {
         let shift = simd.splat(self.shift);
         simd.sub(simd.add(values, shift), shift)
     }
+
+    /// The same for masses: what is more than nothing stays so.
+    #[inline(always)]
+    pub fn round_masses<S: Simd>(self, simd: S, masses: S::Lanes) -> S::Lanes {
+        let rounded = simd.greater(self.round_lanes(simd, masses), simd.splat(self.unit));
+        simd.keep(simd.below(simd.splat(0.0), masses), rounded)
+    }
 }
 
 /// `2^exponent`; 0 below the normal range, where values stay as they are.

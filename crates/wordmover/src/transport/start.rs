@@ -1,4 +1,5 @@
-//! What both solvers start from: the problem on its grid, and dual values to aim by.
+//! What the graph of sinks and the simplex start from: the problem on its grid, and dual
+//! values to aim by.
 //!
 //! Costs and masses are rounded once, to grids so coarse that every sum the solvers form
 //! is exact in double precision, and so fine that it does not matter: 2^-52 of the total
@@ -16,16 +17,16 @@ use super::workspace::{MOST_KNOWN, Workspace};
 pub(super) const NONE: u32 = u32::MAX;
 
 /// Bits of the mass grid below the total.
-const MASS_BITS: i32 = 52;
+pub(super) const MASS_BITS: i32 = 52;
 
 /// Bits of the cost grid below the largest cost.
-fn cost_bits(n_sinks: usize) -> i32 {
+pub(super) fn cost_bits(n_sinks: usize) -> i32 {
     51 - (usize::BITS - (n_sinks - 1).leading_zeros()) as i32
 }
 
 /// How much of the estimated correction of the aim is applied. Measured on
 /// unit vectors: what is left to do is flat between 0.5 and 0.8.
-const CORRECTION: f64 = 0.65;
+pub(super) const CORRECTION: f64 = 0.65;
 
 /// A problem as it was given, sources and sinks exchanged if there were fewer sources.
 #[derive(Clone, Copy)]

@@ -2,9 +2,11 @@
 
 use super::TransportProblem;
 use super::lanes::{Four, Portable, Simd};
+use super::path_simplex::{self, Basis};
 use super::simplex::words;
-use super::sink_graph::{self, Entry};
+use super::sink_graph::Entry;
 use super::start::{Given, NONE, grow};
+use super::three_sinks::{Aside, Block};
 use super::two_sinks::Preference;
 
 /// Numbers of sinks known to the compiler go up to this, in so many vectors of four.
@@ -22,6 +24,8 @@ pub struct Workspace {
     pub(super) n_sinks: usize,
     is_turned: bool,
     plan: Plan,
+    /// Sources and sinks that there is room for.
+    fits: (usize, usize),
     /// The costs on their grid by blocks of four sources: `columns[block * n_sinks + sink]`.
     pub(super) columns: Vec<Four>,
     /// The same by sources, in as many vectors each as the sinks take; for lists.
@@ -66,6 +70,14 @@ pub struct Workspace {
     pub(super) edge_cost: Vec<Four>,
     pub(super) edge_source: Vec<Four>,
 
+    /// The plan of few points.
+    pub(super) basis: Basis,
+
+    /// For three sinks: all sources, those that were not put aside, and what says which.
+    pub(super) blocks: Vec<Block>,
+    pub(super) blocks_left: Vec<Block>,
+    pub(super) aside: Aside,
+
     /// For two sinks: the sources to be sorted.
     pub(super) preferences: Vec<Preference>,
 }
@@ -77,7 +89,9 @@ pub(super) enum Plan {
     Tree,
     Shares,
     Lists,
+    Basis,
     TwoSinks,
+    ThreeSinks,
 }
 
 impl Workspace {
@@ -135,60 +149,53 @@ impl Workspace {
         self.solve_with(simd, given)
     }
 
-    /// Chooses the code for the number of sinks.
+    /// Chooses the code for the shape.
     #[inline(always)]
     fn solve_with<S: Simd>(&mut self, simd: S, given: Given) -> Result<f64, TransportProblem> {
         let (n, m) = (given.supply.len(), given.demand.len());
-        if !self.has_room(n, m) {
+        if n > self.fits.0 || m > self.fits.1 {
             self.make_room(n, m);
         }
         self.n_sources = n;
         self.n_sinks = m;
-        if m > MOST_KNOWN || m > 2 && is_for_simplex(n, m) && S::IS_PORTABLE {
-            // Unrolled or not, it does the same: where it is slow anyway, compile it once.
+        if m > MOST_KNOWN {
             self.plan = Plan::Tree;
-            return self.solve_by_simplex::<S, 0>(simd, given);
+            return self.solve_by_simplex(simd, given);
         }
+        if m > 3 && is_for_paths(n, m) {
+            self.plan = Plan::Basis;
+            return match m.div_ceil(4) {
+                1 => self.solve_by_paths::<S, 1>(simd, given),
+                2 => self.solve_by_paths::<S, 2>(simd, given),
+                3 => self.solve_by_paths::<S, 3>(simd, given),
+                4 => self.solve_by_paths::<S, 4>(simd, given),
+                5 => self.solve_by_paths::<S, 5>(simd, given),
+                _ => self.solve_by_paths::<S, 6>(simd, given),
+            };
+        }
+        self.plan = match m {
+            2 => Plan::TwoSinks,
+            3 => Plan::ThreeSinks,
+            1 | 4 => Plan::Shares,
+            _ => Plan::Lists,
+        };
         macro_rules! by_number_of_sinks {
             ($($m:literal)*) => {
                 match m {
                     1 => Ok(self.solve_one_sink(simd, given)),
-                    $($m => self.solve_known::<S, $m>(simd, given),)*
-                    _ => {
-                        self.plan = Plan::TwoSinks;
-                        Ok(self.solve_two_sinks(simd, given))
-                    }
+                    3 => self.solve_three_sinks(simd, given),
+                    $($m => self.solve_by_sink_graph::<S, $m>(simd, given),)*
+                    _ => Ok(self.solve_two_sinks(simd, given)),
                 }
             };
         }
-        by_number_of_sinks!(3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24)
-    }
-
-    /// A number of sinks that the compiler knows.
-    #[inline(always)]
-    fn solve_known<S: Simd, const M: usize>(
-        &mut self,
-        simd: S,
-        given: Given,
-    ) -> Result<f64, TransportProblem> {
-        if !S::IS_PORTABLE && is_for_simplex(given.supply.len(), M) {
-            self.plan = Plan::Tree;
-            self.solve_by_simplex::<S, M>(simd, given)
-        } else {
-            self.plan = if sink_graph::is_dense::<M>() {
-                Plan::Shares
-            } else {
-                Plan::Lists
-            };
-            self.solve_by_sink_graph::<S, M>(simd, given)
-        }
+        by_number_of_sinks!(4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24)
     }
 
     /// A single sink takes everything.
     #[inline(always)]
     fn solve_one_sink<S: Simd>(&mut self, simd: S, given: Given) -> f64 {
         let n = given.supply.len();
-        self.plan = Plan::Shares;
         self.shares.as_flattened_mut()[..n].copy_from_slice(given.supply);
         self.duals[0] = [0.0; 4];
         let (cost_fours, cost_rest) = given.costs.as_chunks::<4>();
@@ -214,25 +221,12 @@ impl Workspace {
         cost
     }
 
-    /// Whether everything [`make_room`](Self::make_room) would grow is long enough; of those
-    /// that grow alike, one is asked.
-    fn has_room(&self, n: usize, m: usize) -> bool {
-        let (n_blocks, words) = (n.div_ceil(4), words::<0>(m));
-        let has_lists = self.entries.len() >= 4 * n_blocks * m
-            && self.rows.len() >= 4 * n_blocks * m.div_ceil(4);
-        self.columns.len() >= n_blocks * m
-            && self.masses.len() >= n_blocks
-            && self.duals.len() >= m
-            && self.moved.len() >= words
-            && self.below_source.len() >= 4 * n_blocks * words
-            && self.below_sink.len() >= m * words
-            && (m > MOST_KNOWN || has_lists)
-    }
-
+    /// Only what is too short grows, so that memory is that of the largest problem.
     #[cold]
     #[inline(never)]
     fn make_room(&mut self, n: usize, m: usize) {
-        let (n_blocks, words) = (n.div_ceil(4), words::<0>(m));
+        self.fits = (n, m);
+        let (n_blocks, words) = (n.div_ceil(4), words(m));
         grow(&mut self.columns, n_blocks * m);
         grow(&mut self.masses, n_blocks);
         grow(&mut self.duals, m);
@@ -251,14 +245,16 @@ impl Workspace {
         grow(&mut self.up_flow, m);
         grow(&mut self.full, m);
         grow(&mut self.preferences, 4 * n_blocks);
-        if m <= MOST_KNOWN {
-            grow(&mut self.shares, n_blocks * m);
-            grow(&mut self.entries, 4 * n_blocks * m);
-            grow(&mut self.rows, 4 * n_blocks * m.div_ceil(4));
-            grow(&mut self.list_end, MOST_KNOWN);
-            grow(&mut self.edge_cost, MOST_KNOWN * MOST_KNOWN_FOURS);
-            grow(&mut self.edge_source, MOST_KNOWN * MOST_KNOWN_FOURS);
-        }
+        grow(&mut self.blocks, n_blocks);
+        grow(&mut self.blocks_left, n_blocks);
+        // Whatever fits has room, so these too, although they are not for so many sinks.
+        let few = m.min(MOST_KNOWN);
+        grow(&mut self.shares, n_blocks * few);
+        grow(&mut self.entries, 4 * n_blocks * few);
+        grow(&mut self.rows, 4 * n_blocks * few.div_ceil(4));
+        grow(&mut self.list_end, MOST_KNOWN);
+        grow(&mut self.edge_cost, MOST_KNOWN * MOST_KNOWN_FOURS);
+        grow(&mut self.edge_source, MOST_KNOWN * MOST_KNOWN_FOURS);
     }
 
     /// The plan of the problem solved last: source, sink and mass, in no
@@ -275,6 +271,9 @@ impl Workspace {
             list.iter()
                 .map(move |entry| (entry.source as usize, sink, entry.mass))
         });
+        let basis = self
+            .basis
+            .flows(only(Plan::Basis, self.n_sources), only(Plan::Basis, m));
         let to_home = (0..only(Plan::Tree, self.n_sources)).map(|source| {
             let (block, lane) = (source / 4, source % 4);
             let home = self.home[block][lane].to_bits() as usize;
@@ -287,11 +286,20 @@ impl Workspace {
             .take(only(Plan::TwoSinks, self.n_sources));
         let to_two = to_two.enumerate();
         let to_two = to_two.flat_map(|(source, [a, b])| [(source, 0, a), (source, 1, b)]);
+        let to_three = self
+            .flows_to_three()
+            .take(only(Plan::ThreeSinks, self.n_sources));
+        let to_three = to_three.enumerate().flat_map(|(source, masses)| {
+            let sinks = masses.into_iter().enumerate();
+            sinks.map(move |(sink, mass)| (source, sink, mass))
+        });
         let plan = shares
             .chain(lists)
+            .chain(basis)
             .chain(to_home)
             .chain(from_up)
-            .chain(to_two);
+            .chain(to_two)
+            .chain(to_three);
         plan.filter(|&(_, _, mass)| mass > 0.0)
             .map(|(source, sink, mass)| match self.is_turned {
                 true => (sink, source, mass),
@@ -309,7 +317,12 @@ impl Workspace {
     pub fn sink_duals(&self, costs: &[f64]) -> Vec<f64> {
         let (n, m) = (self.n_sources, self.n_sinks);
         assert_eq!(costs.len(), n * m, "cost matrix shape");
-        let duals = self.duals[..m].iter().map(|dual| dual[0]);
+        let (mut own, mut of_basis) = (m, 0);
+        if self.plan == Plan::Basis {
+            (own, of_basis) = (0, m);
+        }
+        let duals = self.duals[..own].iter().map(|dual| dual[0]);
+        let duals = duals.chain(self.basis.sink_duals()[..of_basis].iter().copied());
         if !self.is_turned {
             return duals.collect();
         }
@@ -323,11 +336,11 @@ impl Workspace {
     }
 }
 
-/// Many sources for every sink are the sink graph's; the simplex is better when they are
-/// few. Measured on unit vectors.
+/// Many sources for every sink are the sink graph's, too many points anyway. Measured on unit
+/// vectors.
 #[inline(always)]
-fn is_for_simplex(n_sources: usize, n_sinks: usize) -> bool {
-    n_sources < 3 * n_sinks
+fn is_for_paths(n_sources: usize, n_sinks: usize) -> bool {
+    path_simplex::has_room(n_sources, n_sinks) && n_sources < 6 * n_sinks
 }
 
 #[cfg(test)]

@@ -50,9 +50,9 @@ pub(super) use sets::words;
 const PIVOTS_PER_POINT: usize = 10_000;
 
 impl Workspace {
-    /// The optimal cost, for `M` sinks, or any number of them if `M` is 0.
+    /// The optimal cost.
     #[inline(always)]
-    pub(super) fn solve_by_simplex<S: Simd, const M: usize>(
+    pub(super) fn solve_by_simplex<S: Simd>(
         &mut self,
         simd: S,
         given: Given,
@@ -61,8 +61,8 @@ impl Workspace {
             0..16 => 0,
             _ => 2,
         };
-        self.start::<S, M>(simd, given, corrections);
-        let mut tree = self.place::<S, M>(simd);
+        self.start::<S, 0>(simd, given, corrections);
+        let mut tree = self.place::<S>(simd);
         let (sources, sinks) = (given.supply.len(), given.demand.len());
         let limit = PIVOTS_PER_POINT * (sources + sinks);
         let mut pivots = 0;

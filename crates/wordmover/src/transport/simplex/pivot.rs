@@ -29,12 +29,11 @@ enum Step {
     Sink(usize),
 }
 
-impl<const M: usize> Tree<'_, M> {
+impl Tree<'_> {
     /// Lets in the entry from `source` to `sink`, of negative reduced cost.
     #[inline(always)]
     pub fn pivot(&mut self, source: usize, sink: usize, reduced: f64) {
         let words = self.moved.len();
-        let words = if M > 0 { 1 } else { words };
 
         // Up from the source, to the join.
         let (mut source_least, mut source_cut) = (f64::INFINITY, source);

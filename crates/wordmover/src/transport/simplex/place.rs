@@ -1,6 +1,6 @@
 //! Where the simplex starts: every source on the best sink that has room.
 
-use super::super::start::{NONE, sinks};
+use super::super::start::NONE;
 use super::super::workspace::Workspace;
 use super::tree::Tree;
 use crate::transport::lanes::{Simd, number};
@@ -18,9 +18,9 @@ impl Workspace {
     /// source that fills a sink becomes the one above it and goes on to another, even if it
     /// has nothing left.
     #[inline(always)]
-    pub(super) fn place<S: Simd, const M: usize>(&mut self, simd: S) -> Tree<'_, M> {
-        let classes = self.classify::<S, M>(simd);
-        let root = self.fill::<M>(classes);
+    pub(super) fn place<S: Simd>(&mut self, simd: S) -> Tree<'_> {
+        let classes = self.classify::<S>(simd);
+        let root = self.fill(classes);
         let mut tree = Tree::of(self);
         tree.grow(root);
         tree
@@ -29,8 +29,8 @@ impl Workspace {
     /// Notes the best sink of every source as its home and makes a list of the sources
     /// of every class, starting with the one returned.
     #[inline(always)]
-    fn classify<S: Simd, const M: usize>(&mut self, simd: S) -> [u32; CLASSES] {
-        let (n, m) = (self.n_sources, sinks::<M>(self.n_sinks));
+    fn classify<S: Simd>(&mut self, simd: S) -> [u32; CLASSES] {
+        let (n, m) = (self.n_sources, self.n_sinks);
         let n_blocks = n.div_ceil(4);
         let aim = &self.aim[..m];
         let columns = self.columns[..n_blocks * m].chunks_exact(m);
@@ -97,8 +97,8 @@ impl Workspace {
 
     /// Fills the sinks, the highest classes first, and returns the one that is never full.
     #[inline(always)]
-    fn fill<const M: usize>(&mut self, classes: [u32; CLASSES]) -> usize {
-        let (n, m) = (self.n_sources, sinks::<M>(self.n_sinks));
+    fn fill(&mut self, classes: [u32; CLASSES]) -> usize {
+        let (n, m) = (self.n_sources, self.n_sinks);
         let (room, aim) = (&mut self.room[..m], &mut self.aim[..m]);
         let homes = &mut self.home.as_flattened_mut()[..n];
         let flows = &mut self.home_flow.as_flattened_mut()[..n];

@@ -34,7 +34,7 @@ impl Candidates {
     /// Collects the best entries of sources, in turn from where the last search ended. False
     /// if there are none at all, which proves the plan optimal.
     #[inline(always)]
-    pub fn find<S: Simd, const M: usize>(&mut self, simd: S, tree: &Tree<M>) -> bool {
+    pub fn find<S: Simd>(&mut self, simd: S, tree: &Tree) -> bool {
         let n_blocks = tree.home.len() / 4;
         self.len = 0;
         let start = self.block;
@@ -48,13 +48,7 @@ impl Candidates {
 
     /// Collects them from some blocks; true when there are enough.
     #[inline(always)]
-    fn find_in<S: Simd, const M: usize>(
-        &mut self,
-        simd: S,
-        tree: &Tree<M>,
-        from: usize,
-        to: usize,
-    ) -> bool {
+    fn find_in<S: Simd>(&mut self, simd: S, tree: &Tree, from: usize, to: usize) -> bool {
         let m = tree.n_sinks();
         let duals = &tree.duals[..m];
         let home_costs = &tree.home_cost.as_chunks::<4>().0[from..to];
@@ -62,7 +56,7 @@ impl Candidates {
         let columns = tree.columns[from * m..to * m].chunks_exact(m);
         let blocks = (from..to).zip(columns).zip(homes.iter().zip(home_costs));
         for ((block, columns), (home, home_cost)) in blocks {
-            let least = least_reduced::<S, M>(simd, columns, duals);
+            let least = least_reduced::<S>(simd, columns, duals);
             let home_duals = simd.gather(duals, simd.load(home));
             let at_home = simd.sub(simd.load(home_cost), home_duals);
             let mut better = simd.below_bits(least, at_home);
@@ -103,7 +97,7 @@ impl Candidates {
     /// Takes out the candidate that was found best among those that still are any: source,
     /// sink and reduced cost.
     #[inline(always)]
-    pub fn best<const M: usize>(&mut self, tree: &Tree<M>) -> Option<(usize, usize, f64)> {
+    pub fn best(&mut self, tree: &Tree) -> Option<(usize, usize, f64)> {
         while self.len > 0 {
             self.len -= 1;
             let Candidate { source, sink, .. } = self.list[self.len];
@@ -120,16 +114,8 @@ impl Candidates {
 
 /// The least `cost - dual` of four sources.
 #[inline(always)]
-fn least_reduced<S: Simd, const M: usize>(simd: S, columns: &[Four], duals: &[Four]) -> S::Lanes {
+fn least_reduced<S: Simd>(simd: S, columns: &[Four], duals: &[Four]) -> S::Lanes {
     let reduced = |column, dual| simd.sub(simd.load(column), simd.load(dual));
-    if M > 0 {
-        let (columns, duals) = (&columns[..M], &duals[..M]);
-        let mut least = reduced(&columns[0], &duals[0]);
-        for k in 1..M {
-            least = simd.lesser(reduced(&columns[k], &duals[k]), least);
-        }
-        return least;
-    }
     // Several at a time, not one after the other: a minimum takes its time.
     let mut least = [simd.splat(f64::INFINITY); 4];
     let (fours, rest) = columns.as_chunks::<4>();

@@ -1,12 +1,9 @@
 //! Sets of sinks, as bits.
 
-use crate::transport::workspace::MOST_KNOWN;
-
 /// How many words a set of sinks takes.
 #[inline(always)]
-pub(in crate::transport) fn words<const M: usize>(m: usize) -> usize {
-    const { assert!(MOST_KNOWN <= 64) };
-    if M > 0 { 1 } else { m.div_ceil(64) }
+pub(in crate::transport) fn words(m: usize) -> usize {
+    m.div_ceil(64)
 }
 
 /// Whether the set of `node` has `sink` in it.

@@ -2,13 +2,12 @@
 
 use super::sets::{set_mut, unite, words};
 use crate::transport::lanes::Four;
-use crate::transport::start::{Given, NONE, sinks};
+use crate::transport::start::{Given, NONE};
 use crate::transport::workspace::Workspace;
 
-/// The tree of a problem with `M` sinks, or any number of them if `M` is 0. The slices are
-/// as long as the problem: those of sources `n_sources`, up to the next multiple of four,
-/// those of sinks `n_sinks`.
-pub(super) struct Tree<'a, const M: usize> {
+/// The slices are as long as the problem: those of sources `n_sources`, up to the next
+/// multiple of four, those of sinks `n_sinks`.
+pub(super) struct Tree<'a> {
     pub columns: &'a [Four],
     pub home: &'a mut [f64],
     pub home_flow: &'a mut [f64],
@@ -24,12 +23,12 @@ pub(super) struct Tree<'a, const M: usize> {
     pub full: &'a [u32],
 }
 
-impl<'a, const M: usize> Tree<'a, M> {
+impl<'a> Tree<'a> {
     #[inline(always)]
     pub fn of(workspace: &'a mut Workspace) -> Self {
-        let m = sinks::<M>(workspace.n_sinks);
+        let m = workspace.n_sinks;
         let n_blocks = workspace.n_sources.div_ceil(4);
-        let words = words::<M>(m);
+        let words = words(m);
         Tree {
             columns: &workspace.columns[..n_blocks * m],
             home: &mut workspace.home.as_flattened_mut()[..4 * n_blocks],
@@ -50,7 +49,7 @@ impl<'a, const M: usize> Tree<'a, M> {
     /// A sink was full before the home of the source that filled it: so much for the order.
     #[inline(always)]
     pub fn grow(&mut self, root: usize) {
-        let words = words::<M>(self.n_sinks());
+        let words = words(self.n_sinks());
         self.below_source.fill(0);
         self.below_sink.fill(0);
         for sink in 0..self.n_sinks() {
@@ -76,7 +75,7 @@ impl<'a, const M: usize> Tree<'a, M> {
 
     #[inline(always)]
     pub fn n_sinks(&self) -> usize {
-        sinks::<M>(self.duals.len())
+        self.duals.len()
     }
 
     /// The cost of an entry, on the grid.

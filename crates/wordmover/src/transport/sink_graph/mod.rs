@@ -6,7 +6,7 @@
 //! there are few.
 //!
 //! ```text
-//! v[k]  <- the aim: weighted mean of column k, improved once or twice
+//! v[k]  <- the aim: weighted mean of column k, corrected twice
 //! send every source i to argmin_k (C[i][k] - v[k])      optimal for its own loads
 //! while some sink s holds more than its demand:
 //!     r[j][k] = min over i at sink j of (C[i][k] - C[i][j]) + v[j] - v[k]  >= 0
@@ -43,6 +43,9 @@ use super::workspace::{MOST_KNOWN_FOURS, Workspace};
 
 /// No known problem needs more than a few augmentations per source and sink.
 const AUGMENTATIONS_PER_POINT: usize = 10_000;
+
+/// How often the aim is corrected. More would pay for more than 20 sinks, but little.
+const CORRECTIONS: usize = 2;
 
 /// Up to this many sinks the plan is a dense table.
 const MOST_DENSE: usize = 4;
@@ -95,8 +98,7 @@ impl Workspace {
         given: Given,
     ) -> Result<f64, TransportProblem> {
         let n = given.supply.len();
-        let corrections = if n < 128 { 1 } else { 2 };
-        let cost_grid = self.start::<S, M>(simd, given, corrections);
+        let cost_grid = self.start::<S, M>(simd, given, CORRECTIONS);
         let n_blocks = n.div_ceil(4);
         let mut graph = Graph::<M> {
             n_sources: n,

@@ -111,13 +111,12 @@ impl<const M: usize> Graph<'_, M> {
                 return 0;
             }
             let nearest = simd.splat(distance);
+            // Which vector it is in, no branch could foresee.
+            let mut lanes = 0;
             for k in 0..fours::<M>() {
-                let lanes = simd.same_bits(distances[k], nearest);
-                if lanes != 0 {
-                    here = (4 * k + lanes.trailing_zeros() as usize).min(M - 1);
-                    break;
-                }
+                lanes |= simd.same_bits(distances[k], nearest) << (4 * k);
             }
+            here = (lanes.trailing_zeros() as usize).min(M - 1);
         }
         0
     }
