@@ -39,10 +39,15 @@ fn distances_are_those_of_the_distance_command() {
 #[test]
 fn a_model_weighs_the_words_and_refuses_to_be_overruled() {
     let place = Place::new();
-    let fit = ["fit", HEADLINES, "-o", "m.wme", "--weights", "tfidf", "-q"];
+    // A word in two documents of three: its weight depends on the weighting.
+    place.write(
+        "docs.txt",
+        "The senate votes on pensions\nThe senate rejects a new tax\nThe striker scores a goal\n",
+    );
+    let fit = ["fit", "docs.txt", "-o", "m.wme", "--weights", "tfidf", "-q"];
     place.run_with(&fit).succeeded();
     let query = "Senate debates the budget";
-    let search = ["search", HEADLINES, query, "-k", "3", "--json"];
+    let search = ["search", "docs.txt", query, "-k", "3", "--json"];
     let with_model = place
         .run_with(&[&search[..], &["--model", "m.wme"]].concat())
         .succeeded();
