@@ -99,14 +99,14 @@ impl Fitter {
     /// use wordmover::{EmbeddingParams, Fitter, Gamma, WordVectors};
     ///
     /// let vectors = Arc::new(WordVectors::builtin());
-    /// let fitter = |gamma| {
+    /// let fitter = |gamma| -> wordmover::Result<Fitter> {
     ///     let params = EmbeddingParams::default().n_features(16).gamma(gamma).check()?;
     ///     let mut fitter = Fitter::new(params, vectors.clone());
     ///     for text in ["Obama speaks to the media in Illinois", "A cat sat on the mat"] {
     ///         let counts = fitter.word_counts(text);
     ///         fitter.observe(&counts);
     ///     }
-    ///     wordmover::Result::Ok(fitter)
+    ///     Ok(fitter)
     /// };
     /// let distances = fitter(Gamma::None)?.distances(&mut |_| ControlFlow::Continue(()))?;
     /// for gamma in [Gamma::Auto, Gamma::Value(0.5)] {
