@@ -26,15 +26,19 @@ pub fn write(records: &Path, output: &Path) -> Result<()> {
     if let Some(record) = records.read::<corpora::Record>("corpora")? {
         classification::corpora(&mut out, &record)?;
     }
-    let compared: Vec<comparison::Record> = records.read_all("comparison-")?;
-    let distinct: Vec<comparison::Record> = records.read_all("distinct-")?;
+    let compared = records.comparisons("comparison-")?;
+    let distinct = records.comparisons("distinct-")?;
     if !compared.is_empty() {
         classification::comparison(&mut out, &compared)?;
         let file = "features.svg";
         plots::features(&pictures.join(file), &compared)?;
         classification::feature_plots(&mut out, file)?;
     }
-    let lengths: Vec<lengths::Record> = records.read_all("lengths-")?;
+    let mut lengths: Vec<lengths::Record> = records.read_all("lengths-")?;
+    lengths.sort_by_key(|record| {
+        let runs = &record.definition.run;
+        runs.iter().position(|run| run.corpus == record.corpus.name)
+    });
     if !lengths.is_empty() {
         let file = "lengths.svg";
         plots::lengths(&pictures.join(file), &lengths)?;
@@ -85,6 +89,16 @@ impl Records {
     fn read_all<T: DeserializeOwned>(&self, prefix: &str) -> Result<Vec<T>> {
         let named = self.0.iter().filter(|(name, _)| name.starts_with(prefix));
         named.map(|(_, path)| open(path)).collect()
+    }
+
+    /// In the order of the definition's runs.
+    fn comparisons(&self, prefix: &str) -> Result<Vec<comparison::Record>> {
+        let mut records: Vec<comparison::Record> = self.read_all(prefix)?;
+        records.sort_by_key(|record| {
+            let runs = &record.definition.run;
+            runs.iter().position(|run| run.corpus == record.corpus.name)
+        });
+        Ok(records)
     }
 }
 

@@ -98,6 +98,7 @@ fn draw_panel(
     let mut chart = ChartBuilder::on(area)
         .caption(&panel.name, ("sans-serif", 15))
         .margin(8)
+        .margin_right(18)
         .x_label_area_size(34)
         .y_label_area_size(42)
         .build_cartesian_2d(first..last, low..100.0)?;
