@@ -383,8 +383,8 @@ fn paper_grid(_: &Candidate, _: usize) -> GridParams {
 /// candidate looks best then depends on the random documents drawn.
 const FAST_FIRST_FEATURES: usize = 256;
 
-/// The number of features with which it ends. With more, the best C by feature hardly
-/// changes, and neither does which candidate is best.
+/// The number of features with which it ends: more would cost more than all rounds
+/// before, for a choice that is taken to be the same.
 const FAST_LAST_FEATURES: usize = 1024;
 
 /// Candidates left in its last round.
@@ -394,7 +394,8 @@ const FAST_FINALISTS: usize = 2;
 const FAST_DOCUMENTS_BY_FEATURE: usize = 16;
 
 /// The fast protocol's gamma, in units of one over the median distance. Standardised
-/// features hardly depend on it: from 2 to 8 accuracy changes by 0.3 points at most.
+/// features hardly depend on it: 2 and 8 differed by 0.3 points at most on OHSUMED and
+/// 20NEWS.
 const FAST_GAMMA: f64 = 4.0;
 
 /// The fast protocol's values of C, divided by the number of features, which are
@@ -416,8 +417,8 @@ fn fast_grid(candidate: &Candidate, n_features: usize) -> GridParams {
         .costs(costs.collect::<Vec<f64>>())
 }
 
-/// Where machines of the fast protocol's rounds stop: LIBLINEAR's own default, several
-/// times sooner than the paper's; the accuracies found are within 0.2 points.
+/// Where machines of the fast protocol's rounds stop: LIBLINEAR's own default. On OHSUMED
+/// the accuracies found are within 0.1 points of those to 0.0001.
 const FAST_TOLERANCE: f64 = 0.01;
 
 /// The machine of a protocol.
