@@ -234,26 +234,35 @@ fn every_solver_is_certified_where_another_takes_over() {
         (72, 3),
         (301, 3),
         (4, 4),
-        (23, 4),
-        (24, 4),
-        (35, 6),
-        (36, 6),
-        (52, 12),
-        (53, 12),
+        (15, 4),
+        (16, 4),
+        (31, 4),
+        (32, 4),
+        (23, 6),
+        (24, 6),
+        (49, 6),
+        (197, 6),
+        (47, 12),
+        (48, 12),
+        (98, 12),
         (40, 24),
         (41, 24),
+        (195, 24),
         (26, 25),
     ];
     for round in 0..48 {
         for (n, m) in shapes {
-            let mut cost = || match round % 3 {
+            let mut cost = || match round % 6 {
                 0 => (uniform() * 4.0).floor(),
                 1 => 1.0 + 1e-3 * uniform(),
-                _ => uniform(),
+                2 => uniform() - 0.5,
+                3 => 1e-304 * uniform(),
+                4 => 1e299 * uniform(),
+                _ => 1.0,
             };
             let costs: Vec<f64> = (0..n * m).map(|_| cost()).collect();
             let supply = normalised((0..n).map(|_| 0.1 + uniform()).collect());
-            let power = [1, 8][round / 3 % 2];
+            let power = [1, 8][round / 6 % 2];
             let demand = normalised((0..m).map(|_| 1e-6 + uniform().powi(power)).collect());
             for is_turned in [false, true] {
                 let (costs, supply, demand) = match is_turned {

@@ -3,7 +3,7 @@
 use super::lanes::Simd;
 
 /// Multiples of a power of two.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Grid {
     /// Adding it leaves no bits for anything finer than the grid.
     shift: f64,
@@ -38,10 +38,22 @@ impl Grid {
         simd.sub(simd.add(values, shift), shift)
     }
 
-    /// The same for masses: what is more than nothing stays so.
+    /// The values with their multiples of the unit in the last bits.
+    #[inline(always)]
+    pub fn shift_lanes<S: Simd>(self, simd: S, values: S::Lanes) -> S::Lanes {
+        simd.add(values, simd.splat(self.shift))
+    }
+
+    /// The same for masses above zero: they stay so.
+    #[inline(always)]
+    pub fn round_positive<S: Simd>(self, simd: S, masses: S::Lanes) -> S::Lanes {
+        simd.greater(self.round_lanes(simd, masses), simd.splat(self.unit))
+    }
+
+    /// The same for masses, some of which may be zero, and stay so.
     #[inline(always)]
     pub fn round_masses<S: Simd>(self, simd: S, masses: S::Lanes) -> S::Lanes {
-        let rounded = simd.greater(self.round_lanes(simd, masses), simd.splat(self.unit));
+        let rounded = self.round_positive(simd, masses);
         simd.keep(simd.below(simd.splat(0.0), masses), rounded)
     }
 }

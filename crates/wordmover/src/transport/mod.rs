@@ -11,12 +11,12 @@
 
 mod bounds;
 mod certificate;
+mod given;
 mod grid;
 mod lanes;
 mod path_simplex;
 mod simplex;
 mod sink_graph;
-mod start;
 mod three_sinks;
 mod two_sinks;
 mod workspace;

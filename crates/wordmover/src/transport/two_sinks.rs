@@ -15,8 +15,8 @@
 //!
 //! Nothing here is rounded to a grid: only comparisons decide, and they need no sums.
 
+use super::given::Given;
 use super::lanes::{Four, Simd};
-use super::start::Given;
 use super::workspace::Workspace;
 
 /// Up to this many sources are sorted as they are.

@@ -1,11 +1,11 @@
 //! The solver's memory, and the choice of what solves a problem.
 
 use super::TransportProblem;
+use super::given::Given;
 use super::lanes::{Four, Portable, Simd};
 use super::path_simplex::{self, Basis};
-use super::simplex::words;
-use super::sink_graph::Entry;
-use super::start::{Given, NONE, grow};
+use super::simplex::{NONE, words};
+use super::sink_graph::{Entry, Start};
 use super::three_sinks::{Aside, Block};
 use super::two_sinks::Preference;
 
@@ -26,9 +26,10 @@ pub struct Workspace {
     plan: Plan,
     /// Sources and sinks that there is room for.
     fits: (usize, usize),
-    /// The costs on their grid by blocks of four sources: `columns[block * n_sinks + sink]`.
+    /// The costs by blocks of four sources: on their grid, `columns[block * n_sinks + sink]`,
+    /// for the simplex; beyond those of the first sink, and without it, for the sink graph.
     pub(super) columns: Vec<Four>,
-    /// The same by sources, in as many vectors each as the sinks take; for lists.
+    /// Reduced costs by sources, in as many vectors each as the sinks take.
     pub(super) rows: Vec<Four>,
     /// The supplies on their grid, four to a block.
     pub(super) masses: Vec<Four>,
@@ -59,16 +60,18 @@ pub struct Workspace {
     pub(super) full: Vec<u32>,
     pub(super) next: Vec<u32>,
 
-    /// The sink graph's plan of few sinks: `shares[block * n_sinks + sink]`.
-    pub(super) shares: Vec<Four>,
-    /// Its plan of more: those of sink `j` are `entries[j * n_sources .. list_end[j]]`.
+    /// What goes to a single sink.
+    shares: Vec<Four>,
+
+    /// The sink graph's plan: those of sink `j` are `entries[j * n_sources .. list_end[j]]`.
     pub(super) entries: Vec<Entry>,
     pub(super) list_end: Vec<u32>,
-    /// Cheapest way to move a source from sink `j` to `k`, without duals, and which
-    /// source that is: its number in a dense plan, its place in the list otherwise (as
-    /// [`super::lanes::number`]).
+    /// What sources were assigned by, which says who was put aside.
+    pub(super) start: Start,
+    /// Cheapest way to move a source from sink `j` to `k`, without duals, and its place in
+    /// the list (as [`super::lanes::number`]).
     pub(super) edge_cost: Vec<Four>,
-    pub(super) edge_source: Vec<Four>,
+    pub(super) edge_place: Vec<Four>,
 
     /// The plan of few points.
     pub(super) basis: Basis,
@@ -87,7 +90,7 @@ pub struct Workspace {
 pub(super) enum Plan {
     #[default]
     Tree,
-    Shares,
+    OneSink,
     Lists,
     Basis,
     TwoSinks,
@@ -174,9 +177,9 @@ impl Workspace {
             };
         }
         self.plan = match m {
+            1 => Plan::OneSink,
             2 => Plan::TwoSinks,
             3 => Plan::ThreeSinks,
-            1 | 4 => Plan::Shares,
             _ => Plan::Lists,
         };
         macro_rules! by_number_of_sinks {
@@ -184,12 +187,20 @@ impl Workspace {
                 match m {
                     1 => Ok(self.solve_one_sink(simd, given)),
                     3 => self.solve_three_sinks(simd, given),
-                    $($m => self.solve_by_sink_graph::<S, $m>(simd, given),)*
+                    $($m => self.solve_by_sink_graph::<S, $m, { usize::div_ceil($m, 4) }>(simd, given),)*
                     _ => Ok(self.solve_two_sinks(simd, given)),
                 }
             };
         }
         by_number_of_sinks!(4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24)
+    }
+
+    /// Costs that differ too little for a grid below them, or not at all.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn solve_tiny(&mut self, given: Given) -> Result<f64, TransportProblem> {
+        self.plan = Plan::Tree;
+        self.solve_by_simplex(Portable, given)
     }
 
     /// A single sink takes everything.
@@ -245,16 +256,16 @@ impl Workspace {
         grow(&mut self.up_flow, m);
         grow(&mut self.full, m);
         grow(&mut self.preferences, 4 * n_blocks);
+        grow(&mut self.shares, n_blocks);
         grow(&mut self.blocks, n_blocks);
         grow(&mut self.blocks_left, n_blocks);
         // Whatever fits has room, so these too, although they are not for so many sinks.
         let few = m.min(MOST_KNOWN);
-        grow(&mut self.shares, n_blocks * few);
         grow(&mut self.entries, 4 * n_blocks * few);
         grow(&mut self.rows, 4 * n_blocks * few.div_ceil(4));
         grow(&mut self.list_end, MOST_KNOWN);
         grow(&mut self.edge_cost, MOST_KNOWN * MOST_KNOWN_FOURS);
-        grow(&mut self.edge_source, MOST_KNOWN * MOST_KNOWN_FOURS);
+        grow(&mut self.edge_place, MOST_KNOWN * MOST_KNOWN_FOURS);
     }
 
     /// The plan of the problem solved last: source, sink and mass, in no
@@ -262,14 +273,12 @@ impl Workspace {
     pub fn flows(&self) -> impl Iterator<Item = (usize, usize, f64)> + '_ {
         let m = self.n_sinks;
         let only = |plan: Plan, n: usize| if self.plan == plan { n } else { 0 };
-        let shares = (0..only(Plan::Shares, self.n_sources)).flat_map(move |source| {
-            let shares = &self.shares[source / 4 * m..][..m];
-            (0..m).map(move |sink| (source, sink, shares[sink][source % 4]))
-        });
+        let to_one = (0..only(Plan::OneSink, self.n_sources))
+            .map(|source| (source, 0, self.shares[source / 4][source % 4]));
+        let aside = self.put_aside().take(only(Plan::Lists, self.n_sources));
         let lists = (0..only(Plan::Lists, m)).flat_map(move |sink| {
             let list = &self.entries[sink * self.n_sources..self.list_end[sink] as usize];
-            list.iter()
-                .map(move |entry| (entry.source as usize, sink, entry.mass))
+            list.iter().map(move |entry| entry.flow(sink))
         });
         let basis = self
             .basis
@@ -293,7 +302,8 @@ impl Workspace {
             let sinks = masses.into_iter().enumerate();
             sinks.map(move |(sink, mass)| (source, sink, mass))
         });
-        let plan = shares
+        let plan = to_one
+            .chain(aside)
             .chain(lists)
             .chain(basis)
             .chain(to_home)
@@ -340,7 +350,14 @@ impl Workspace {
 /// vectors.
 #[inline(always)]
 fn is_for_paths(n_sources: usize, n_sinks: usize) -> bool {
-    path_simplex::has_room(n_sources, n_sinks) && n_sources < 6 * n_sinks
+    path_simplex::has_room(n_sources, n_sinks) && n_sources < 4 * n_sinks
+}
+
+/// Never shrinks: what lies beyond the problem at hand is not read.
+fn grow<T: Copy + Default>(values: &mut Vec<T>, len: usize) {
+    if values.len() < len {
+        values.resize(len, T::default());
+    }
 }
 
 #[cfg(test)]

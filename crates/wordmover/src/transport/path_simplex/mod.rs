@@ -23,7 +23,7 @@
 //!
 //! Points are numbered: first the sinks, up to the next multiple of four, then the sources.
 //! Where sources start, see `order`; the first tree, see `place`; arithmetic is exact, see
-//! [`super::start`].
+//! [`super::given`].
 
 mod order;
 mod pivot;
@@ -31,8 +31,8 @@ mod place;
 mod pricing;
 
 use super::TransportProblem;
+use super::given::Given;
 use super::lanes::{Four, Simd};
-use super::start::Given;
 use super::workspace::Workspace;
 
 /// Points, and entries, that a word has bits for.

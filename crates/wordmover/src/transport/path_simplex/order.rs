@@ -5,15 +5,19 @@
 //! most to lose come first.
 
 use super::{Basis, GROUPS, MOST, MOST_WIDTH};
+use crate::transport::given::{Given, MASS_BITS, cost_bits};
 use crate::transport::grid::Grid;
 use crate::transport::lanes::{Four, Simd, number};
-use crate::transport::start::{Given, MASS_BITS, cost_bits};
 
 /// All bits but those that number the sources.
 const NO_NUMBER: f64 = f64::from_bits(!(MOST as u64 - 1));
 
 /// All bits but those that number the sinks.
 const NO_SINK: f64 = f64::from_bits(!31);
+
+/// More than any cost can be, and costs added to it are still finite: the bits of what is
+/// not could not be told from numbers of sinks.
+pub(super) const BEYOND_COSTS: f64 = 1e305;
 
 /// The numbers of the sinks.
 pub(super) const SINKS: [Four; MOST_WIDTH] = {
@@ -301,7 +305,7 @@ fn beyond<S: Simd, const W: usize>(simd: S, m: usize) -> S::Lanes {
         if 4 * (W - 1) + lane < m {
             f64::MIN
         } else {
-            f64::MAX
+            BEYOND_COSTS
         }
     };
     simd.of(at(0), at(1), at(2), at(3))

@@ -6,7 +6,7 @@
 //! it. The last sink is never full and becomes the root. So entries without mass have
 //! their source below, as they must.
 
-use super::order::{SINKS, numbered};
+use super::order::{BEYOND_COSTS, SINKS, numbered};
 use super::{Basis, GROUPS, MOST};
 use crate::transport::lanes::{Four, Simd, number};
 
@@ -36,7 +36,7 @@ impl Basis {
         self.sources = POINTS;
         self.sinks = POINTS;
         let flows = self.flows.as_flattened_mut();
-        let closed = simd.splat(f64::MIN);
+        let closed = simd.splat(-BEYOND_COSTS);
         let mut full = [0u8; 32];
         let mut n_full = 0;
         let mut is_full = 0u32;

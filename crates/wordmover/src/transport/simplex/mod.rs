@@ -36,15 +36,19 @@ mod pivot;
 mod place;
 mod pricing;
 mod sets;
+mod start;
 mod tree;
 
 use super::TransportProblem;
+use super::given::Given;
 use super::lanes::Simd;
-use super::start::Given;
 use super::workspace::Workspace;
 use pricing::Candidates;
 
 pub(super) use sets::words;
+
+/// No node: above the root, or at the end of a list.
+pub(super) const NONE: u32 = u32::MAX;
 
 /// No known problem needs more than a few pivots per source and sink.
 const PIVOTS_PER_POINT: usize = 10_000;
@@ -61,7 +65,7 @@ impl Workspace {
             0..16 => 0,
             _ => 2,
         };
-        self.start::<S, 0>(simd, given, corrections);
+        self.start(simd, given, corrections);
         let mut tree = self.place::<S>(simd);
         let (sources, sinks) = (given.supply.len(), given.demand.len());
         let limit = PIVOTS_PER_POINT * (sources + sinks);

@@ -12,10 +12,10 @@
 //! source, unless one is on the sink's way, and there the one nearest to the join. This
 //! keeps the tree strongly feasible.
 
+use super::NONE;
 use super::sets::{each, holds, remove, set_mut, unite};
 use super::tree::Tree;
 use crate::transport::lanes::number;
-use crate::transport::start::NONE;
 
 /// Where the two ways up meet: one of the two, the other is [`NONE`].
 #[derive(Clone, Copy)]

@@ -1,9 +1,9 @@
 //! Where the simplex starts: every source on the best sink that has room.
 
-use super::super::start::NONE;
-use super::super::workspace::Workspace;
+use super::NONE;
 use super::tree::Tree;
 use crate::transport::lanes::{Simd, number};
+use crate::transport::workspace::Workspace;
 
 /// Sources are placed in so many classes, by what they lose if not on their best sink;
 /// the mean loss is in class `MEAN_CLASS`.

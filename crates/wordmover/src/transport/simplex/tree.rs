@@ -1,8 +1,9 @@
 //! The spanning tree that is the plan, as the parts of a [`Workspace`] at hand.
 
+use super::NONE;
 use super::sets::{set_mut, unite, words};
+use crate::transport::given::Given;
 use crate::transport::lanes::Four;
-use crate::transport::start::{Given, NONE};
 use crate::transport::workspace::Workspace;
 
 /// The slices are as long as the problem: those of sources `n_sources`, up to the next

@@ -1,100 +1,114 @@
 //! Every source on the sink it prefers.
 
-use super::{Entry, Graph, MOST_DENSE, fours};
-use crate::transport::lanes::{FAR, Four, Simd, number};
+use super::{Entry, Graph, Start, others};
+use crate::transport::lanes::{FAR, Four, Simd};
+use crate::transport::workspace::{MOST_KNOWN, Workspace};
 
-impl<const M: usize> Graph<'_, M> {
-    /// Every source to its best sink, as a dense table; ties go to the first.
+impl<const M: usize, const W: usize> Graph<'_, M, W> {
+    /// Every source to its best sink, as lists, with its row of reduced costs; but those that
+    /// prefer theirs by the margin are put aside, and only count. Gives what all of it costs,
+    /// by reduced costs.
     #[inline(always)]
-    pub fn assign_shares<S: Simd>(&mut self, simd: S) {
-        let mut loads = [simd.splat(0.0); MOST_DENSE];
-        let mut duals = [simd.splat(0.0); MOST_DENSE];
-        for k in 0..M {
-            duals[k] = simd.splat(self.duals[0][k]);
-        }
-        let (masses, rest) = self.masses.as_chunks::<4>();
-        let columns = self.columns.chunks_exact(M);
-        let blocks = columns.zip(self.shares.chunks_exact_mut(M));
-        for (block, (columns, shares)) in blocks.enumerate() {
-            let mut reduced = [simd.splat(0.0); MOST_DENSE];
-            let mut least = simd.splat(f64::INFINITY);
-            for k in 0..M {
-                reduced[k] = simd.sub(simd.load(&columns[k]), duals[k]);
-                least = simd.lesser(reduced[k], least);
-            }
-            let mut free = if block < masses.len() {
-                simd.load(&masses[block])
-            } else {
-                let mut mass = [0.0; 4];
-                mass[..rest.len()].copy_from_slice(rest);
-                simd.load(&mass)
-            };
-            for k in 0..M {
-                let best = simd.same(reduced[k], least);
-                let here = simd.keep(best, free);
-                free = simd.drop(best, free);
-                simd.store(here, &mut shares[k]);
-                loads[k] = simd.add(loads[k], here);
-            }
-        }
-        for k in 0..M {
-            self.surplus[k] += simd.total(loads[k]);
-        }
-    }
-
-    /// Every source to its best sink, as lists; ties go to the first. Makes the rows, too.
-    #[inline(always)]
-    pub fn assign_lists<S: Simd>(&mut self, simd: S, rows: &mut [Four]) {
+    pub fn assign<S: Simd>(&mut self, simd: S, start: &Start, demand: &[f64; M], mass: f64) -> f64 {
         let n = self.n_sources;
         for k in 0..M {
             self.ends[k] = (k * n) as u32;
         }
-        let (masses, rest) = self.masses.as_chunks::<4>();
-        let blocks = self.columns.chunks_exact(M);
-        let rows = rows.chunks_exact_mut(4 * fours::<M>());
-        for (block, (columns, rows)) in blocks.zip(rows).enumerate() {
-            let (columns, rows) = (&columns[..M], &mut rows[..4 * fours::<M>()]);
-            let mut least = simd.splat(f64::INFINITY);
-            let mut best = simd.splat(number(0));
-            for four in 0..fours::<M>() {
-                let mut costs = [simd.load(&FAR); 4];
+        let zero = simd.splat(0.0);
+        let margin = simd.splat(start.margin);
+        let mut duals = [zero; MOST_KNOWN];
+        for k in 1..M {
+            duals[k] = simd.splat(start.duals[k]);
+        }
+        let mut loads = [zero; MOST_KNOWN];
+        let mut cost = zero;
+        let masses = self.masses.as_chunks::<4>().0;
+        let blocks = self.columns.chunks_exact(others::<M>()).zip(masses);
+        let rows = self.rows.as_chunks_mut::<4>().0;
+        for (block, ((columns, mass), rows)) in blocks.zip(rows).enumerate() {
+            let columns = &columns[..others::<M>()];
+            let mut reduced = [simd.load(&FAR); MOST_KNOWN];
+            reduced[0] = zero;
+            let (mut least, mut second) = (zero, zero);
+            for k in 1..M {
+                let cost = start.grid.round_lanes(simd, simd.load(&columns[k - 1]));
+                reduced[k] = simd.sub(cost, duals[k]);
+                let greater = simd.greater(reduced[k], least);
+                second = match k {
+                    1 => greater,
+                    _ => simd.lesser(second, greater),
+                };
+                least = simd.lesser(reduced[k], least);
+            }
+            let masses = simd.load(mass);
+            cost = simd.add(cost, simd.mul(masses, least));
+            for k in 1..M {
+                let here = simd.keep(simd.same(reduced[k], least), masses);
+                loads[k] = simd.add(loads[k], here);
+            }
+            let mut lanes = simd.below_bits(simd.sub(second, least), margin);
+            if lanes == 0 {
+                continue;
+            }
+            for w in 0..W {
+                let k = 4 * w;
+                let (a, b, c, d) = (reduced[k], reduced[k + 1], reduced[k + 2], reduced[k + 3]);
+                let turned = simd.transpose(a, b, c, d);
                 for lane in 0..4 {
-                    let k = 4 * four + lane;
-                    if k < M {
-                        costs[lane] = simd.load(&columns[k]);
-                        let reduced = simd.sub(costs[lane], simd.splat(self.duals[four][lane]));
-                        let is_best = simd.below(reduced, least);
-                        best = simd.choose(is_best, simd.splat(number(k)), best);
-                        least = simd.lesser(reduced, least);
-                    }
-                }
-                let turned = simd.transpose(costs[0], costs[1], costs[2], costs[3]);
-                for lane in 0..4 {
-                    simd.store(turned[lane], &mut rows[lane * fours::<M>() + four]);
+                    simd.store(turned[lane], &mut rows[lane][w]);
                 }
             }
-            let mut sinks: Four = [0.0; 4];
-            simd.store(best, &mut sinks);
-            if block < masses.len() {
-                for lane in 0..4 {
-                    let sink = sinks[lane].to_bits() as usize;
-                    self.add(sink, 4 * block + lane, masses[block][lane]);
+            let mut tags: Four = [0.0; 4];
+            simd.store(start.tags.shift_lanes(simd, least), &mut tags);
+            while lanes != 0 {
+                let lane = lanes.trailing_zeros() as usize % 4;
+                lanes &= lanes - 1;
+                let sink = tags[lane].to_bits() as usize % M.next_power_of_two();
+                let source = (4 * block + lane) as u32;
+                // Beyond the last source there is no mass.
+                if source as usize == n {
+                    break;
                 }
-            } else {
-                for (lane, &mass) in rest.iter().enumerate() {
-                    let sink = sinks[lane].to_bits() as usize;
-                    self.add(sink, 4 * block + lane, mass);
-                }
+                let end = &mut self.ends[sink];
+                let mass = mass[lane];
+                self.entries[*end as usize] = Entry { mass, source };
+                *end += 1;
             }
         }
+        let mut first_load = mass;
+        for k in 1..M {
+            let load = simd.total(loads[k]);
+            first_load -= load;
+            self.surplus[k] = load - demand[k];
+        }
+        self.surplus[0] = first_load - demand[0];
+        simd.total(cost)
     }
+}
 
-    #[inline(always)]
-    fn add(&mut self, sink: usize, source: usize, mass: f64) {
-        let source = source as u32;
-        let end = &mut self.ends[sink];
-        self.entries[*end as usize] = Entry { mass, source };
-        *end += 1;
-        self.surplus[sink] += mass;
+impl Workspace {
+    /// The sources that [`Graph::assign`] put aside, each with its sink and mass.
+    pub(in crate::transport) fn put_aside(&self) -> impl Iterator<Item = (usize, usize, f64)> {
+        let Start {
+            grid,
+            duals,
+            margin,
+            ..
+        } = &self.start;
+        let others = self.n_sinks.saturating_sub(1);
+        (0..self.n_sources).filter_map(move |source| {
+            let (block, lane) = (source / 4, source % 4);
+            let (mut best, mut least, mut second) = (0, 0.0, f64::INFINITY);
+            for k in 1..=others {
+                let cost = grid.round(self.columns[block * others + k - 1][lane]);
+                let reduced = cost - duals[k];
+                if reduced < least {
+                    (best, least, second) = (k, reduced, least);
+                } else if reduced < second {
+                    second = reduced;
+                }
+            }
+            (second - least >= *margin).then(|| (source, best, self.masses[block][lane]))
+        })
     }
 }

@@ -23,12 +23,13 @@ mod plan;
 mod start;
 
 use super::TransportProblem;
+use super::given::{Given, MASS_BITS, cost_bits, demand_on_grid};
 use super::grid::Grid;
 use super::lanes::{Four, Portable, Simd};
-use super::start::{Given, MASS_BITS, cost_bits};
+
 use super::workspace::Workspace;
 use plan::{AUGMENTATIONS_PER_SOURCE, Plan};
-use start::{compare, correct, demand_on_grid, least_and_second, put_aside, round};
+use start::{compare, correct, least_and_second, put_aside, round};
 
 /// Up to this many sources nothing is put aside, and the means are good enough.
 const FEW: usize = 16;

@@ -3,7 +3,10 @@
 use super::{Aside, Block};
 use crate::transport::grid::Grid;
 use crate::transport::lanes::Simd;
-use crate::transport::start::{CORRECTION, Given};
+
+/// How much of the estimated correction of the aim is applied. Measured on unit vectors.
+const CORRECTION: f64 = 0.65;
+use crate::transport::given::Given;
 
 /// Sums over the sources.
 pub(super) struct Sums<L> {
@@ -101,29 +104,6 @@ fn compare_four<S: Simd>(
     }
 }
 
-/// The demands. Rounding, and an imbalance of the input within its tolerance, are settled
-/// with the largest.
-#[inline(always)]
-pub(super) fn demand_on_grid(demand: &[f64], grid: Grid, total: f64) -> [f64; 3] {
-    let mut rounded = [0.0; 3];
-    let mut left_over = total;
-    let mut largest = 0;
-    for k in 0..3 {
-        let demand = grid.round(demand[k]);
-        rounded[k] = if demand > grid.unit() {
-            demand
-        } else {
-            grid.unit()
-        };
-        left_over -= rounded[k];
-        if rounded[k] > rounded[largest] {
-            largest = k;
-        }
-    }
-    rounded[largest] += left_over;
-    rounded
-}
-
 #[inline(always)]
 pub(super) fn round<S: Simd>(simd: S, grid: Grid, block: &mut Block) -> [S::Lanes; 2] {
     let first = grid.round_lanes(simd, simd.load(&block.costs[0]));
@@ -141,7 +121,7 @@ pub(super) fn least_and_second<S: Simd>(simd: S, [a, b, c]: [S::Lanes; 3]) -> (S
     (simd.lesser(lesser, c), second)
 }
 
-/// Puts costs on their grid and corrects the aim, as [`super::start`] does for any number
+/// Puts costs on their grid and corrects the aim, as [`super::super::sink_graph`] does for any number
 /// of sinks. Gives the mean difference between best and second-best sink.
 #[inline(always)]
 pub(super) fn correct<S: Simd>(

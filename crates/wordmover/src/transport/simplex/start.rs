@@ -1,119 +1,44 @@
-//! What the graph of sinks and the simplex start from: the problem on its grid, and dual
-//! values to aim by.
-//!
-//! Costs and masses are rounded once, to grids so coarse that every sum the solvers form
-//! is exact in double precision, and so fine that it does not matter: 2^-52 of the total
-//! mass, and for the costs what leaves room for `4 m` times the largest with `m` sinks,
-//! 2^-48 of it for eight of them, 2^-42 for five hundred. So ties are seen as ties, mass is
-//! conserved to the last bit, and no crumb of mass is left to chase. In plain floating
-//! point real documents, which tie often, made solvers go on for ever: a test remembers.
-//! What would round to no mass at all counts as one unit of the grid.
+//! The problem on its grid, and dual values to aim by.
 
-use super::grid::Grid;
-use super::lanes::{Four, Simd};
-use super::workspace::{MOST_KNOWN, Workspace};
-
-/// No node: above the root, or at the end of a list.
-pub(super) const NONE: u32 = u32::MAX;
-
-/// Bits of the mass grid below the total.
-pub(super) const MASS_BITS: i32 = 52;
-
-/// Bits of the cost grid below the largest cost.
-pub(super) fn cost_bits(n_sinks: usize) -> i32 {
-    51 - (usize::BITS - (n_sinks - 1).leading_zeros()) as i32
-}
+use crate::transport::given::{Given, MASS_BITS, cost_bits};
+use crate::transport::grid::Grid;
+use crate::transport::lanes::{Four, Simd};
+use crate::transport::workspace::Workspace;
 
 /// How much of the estimated correction of the aim is applied. Measured on
 /// unit vectors: what is left to do is flat between 0.5 and 0.8.
-pub(super) const CORRECTION: f64 = 0.65;
-
-/// A problem as it was given, sources and sinks exchanged if there were fewer sources.
-#[derive(Clone, Copy)]
-pub(super) struct Given<'a> {
-    pub costs: &'a [f64],
-    pub supply: &'a [f64],
-    pub demand: &'a [f64],
-    /// Whether the costs come sink by sink, not source by source.
-    pub is_turned: bool,
-}
-
-impl<'a> Given<'a> {
-    pub fn new(costs: &'a [f64], supply: &'a [f64], demand: &'a [f64]) -> Self {
-        let is_turned = demand.len() > supply.len();
-        let (supply, demand) = match is_turned {
-            true => (demand, supply),
-            false => (supply, demand),
-        };
-        Given {
-            costs,
-            supply,
-            demand,
-            is_turned,
-        }
-    }
-
-    /// The cost of an entry.
-    #[inline(always)]
-    pub fn cost(&self, source: usize, sink: usize) -> f64 {
-        match self.is_turned {
-            true => self.costs[sink * self.supply.len() + source],
-            false => self.costs[source * self.demand.len() + sink],
-        }
-    }
-}
+const CORRECTION: f64 = 0.65;
 
 impl Workspace {
     /// Puts the problem on its grids and finds an aim.
     #[inline(always)]
-    pub(super) fn start<S: Simd, const M: usize>(
-        &mut self,
-        simd: S,
-        given: Given,
-        corrections: usize,
-    ) -> Grid {
-        let m = sinks::<M>(given.demand.len());
+    pub(super) fn start<S: Simd>(&mut self, simd: S, given: Given, corrections: usize) {
+        let m = given.demand.len();
         let cost_grid = Grid::below(largest(simd, given.costs), cost_bits(m));
         let total = total(simd, given.supply);
         let mass_grid = Grid::below(total, MASS_BITS);
-        if M == 0 {
-            self.sums[..m].fill([0.0; 4]);
-        }
-        let mut sums = [simd.splat(0.0); MOST_KNOWN];
+        self.sums[..m].fill([0.0; 4]);
         if given.is_turned {
-            self.round_columns::<S, M>(simd, given, cost_grid, mass_grid, &mut sums);
+            self.round_columns(simd, given, cost_grid, mass_grid);
         } else {
-            self.round_rows::<S, M>(simd, given, cost_grid, mass_grid, &mut sums);
+            self.round_rows(simd, given, cost_grid, mass_grid);
         }
         self.measure_room(simd, given.demand, mass_grid, m);
         let (aim, stored) = (&mut self.aim[..m], &self.sums[..m]);
         for k in 0..m {
-            let sum = if M > 0 {
-                sums[k]
-            } else {
-                simd.load(&stored[k])
-            };
-            aim[k] = [simd.total(sum) / total; 4];
+            aim[k] = [simd.total(simd.load(&stored[k])) / total; 4];
         }
         for _ in 0..corrections {
-            self.correct_aim::<S, M>(simd, given.demand, total);
+            self.correct_aim(simd, given.demand, total);
         }
-        cost_grid
     }
 
     /// Costs and supplies on their grids, and the sums of the columns weighted by mass,
     /// from costs given source by source.
     #[inline(always)]
-    fn round_rows<S: Simd, const M: usize>(
-        &mut self,
-        simd: S,
-        given: Given,
-        cost_grid: Grid,
-        mass_grid: Grid,
-        sums: &mut [S::Lanes; MOST_KNOWN],
-    ) {
+    fn round_rows<S: Simd>(&mut self, simd: S, given: Given, cost_grid: Grid, mass_grid: Grid) {
         let Given { costs, supply, .. } = given;
-        let m = sinks::<M>(self.n_sinks);
+        let m = self.n_sinks;
         let stored = &mut self.sums[..m];
         let (supply_fours, supply_rest) = supply.as_chunks::<4>();
         let blocks = costs.chunks_exact(4 * m).zip(supply_fours);
@@ -134,7 +59,7 @@ impl Workspace {
                 for lane in 0..4 {
                     let column = cost_grid.round_lanes(simd, turned[lane]);
                     simd.store(column, &mut columns[k + lane]);
-                    add_weighted::<S, M>(simd, sums, stored, k + lane, column, mass);
+                    add_weighted(simd, &mut stored[k + lane], column, mass);
                 }
                 k += 4;
             }
@@ -142,7 +67,7 @@ impl Workspace {
                 let column = simd.of(rows[k], rows[m + k], rows[2 * m + k], rows[3 * m + k]);
                 let column = cost_grid.round_lanes(simd, column);
                 simd.store(column, &mut columns[k]);
-                add_weighted::<S, M>(simd, sums, stored, k, column, mass);
+                add_weighted(simd, &mut stored[k], column, mass);
                 k += 1;
             }
         }
@@ -159,23 +84,16 @@ impl Workspace {
                 let column = simd.of(first[k], second[k], third[k], fourth[k]);
                 let column = cost_grid.round_lanes(simd, column);
                 simd.store(column, &mut self.columns[block * m + k]);
-                add_weighted::<S, M>(simd, sums, stored, k, column, mass);
+                add_weighted(simd, &mut stored[k], column, mass);
             }
         }
     }
 
     /// The same, from costs given sink by sink.
     #[inline(always)]
-    fn round_columns<S: Simd, const M: usize>(
-        &mut self,
-        simd: S,
-        given: Given,
-        cost_grid: Grid,
-        mass_grid: Grid,
-        sums: &mut [S::Lanes; MOST_KNOWN],
-    ) {
+    fn round_columns<S: Simd>(&mut self, simd: S, given: Given, cost_grid: Grid, mass_grid: Grid) {
         let Given { costs, supply, .. } = given;
-        let (n, m) = (supply.len(), sinks::<M>(self.n_sinks));
+        let (n, m) = (supply.len(), self.n_sinks);
         let stored = &mut self.sums[..m];
         let (supply_fours, supply_rest) = supply.as_chunks::<4>();
         let columns = self.columns.chunks_exact_mut(m).zip(&mut self.masses);
@@ -188,7 +106,7 @@ impl Workspace {
                 let column = simd.load_at(costs, k * n + 4 * block);
                 let column = cost_grid.round_lanes(simd, column);
                 simd.store(column, stored_column);
-                add_weighted::<S, M>(simd, sums, stored, k, column, mass);
+                add_weighted(simd, &mut stored[k], column, mass);
             }
         }
         if !supply_rest.is_empty() {
@@ -201,7 +119,7 @@ impl Workspace {
                 let column = simd.of(rest[0], rest[1.min(last)], rest[2.min(last)], rest[last]);
                 let column = cost_grid.round_lanes(simd, column);
                 simd.store(column, &mut self.columns[block * m + k]);
-                add_weighted::<S, M>(simd, sums, stored, k, column, mass);
+                add_weighted(simd, &mut stored[k], column, mass);
             }
         }
     }
@@ -233,50 +151,34 @@ impl Workspace {
     /// `gap * surplus / demand` would shed the surplus; gaps are of one size for all
     /// sinks, so their mean will do.
     #[inline(always)]
-    fn correct_aim<S: Simd, const M: usize>(&mut self, simd: S, demand: &[f64], total: f64) {
-        let m = sinks::<M>(self.n_sinks);
+    fn correct_aim<S: Simd>(&mut self, simd: S, demand: &[f64], total: f64) {
+        let m = self.n_sinks;
         let n_blocks = self.n_sources.div_ceil(4);
         let (aim, stored) = (&mut self.aim[..m], &mut self.sums[..m]);
-        let mut loads = [simd.splat(0.0); MOST_KNOWN];
-        if M == 0 {
-            stored.fill([0.0; 4]);
-        }
+        stored.fill([0.0; 4]);
         let mut gaps = simd.splat(0.0);
         let blocks = self.columns.chunks_exact(m).zip(&self.masses[..n_blocks]);
         for (columns, mass) in blocks {
             let mass = simd.load(mass);
             let columns = &columns[..m];
-            let mut kept = [simd.splat(0.0); MOST_KNOWN];
             let mut least = simd.splat(f64::INFINITY);
             let mut second = least;
             for k in 0..m {
                 let reduced = simd.sub(simd.load(&columns[k]), simd.load(&aim[k]));
-                if M > 0 {
-                    kept[k] = reduced;
-                }
                 second = simd.lesser(second, simd.greater(reduced, least));
                 least = simd.lesser(reduced, least);
             }
             gaps = simd.add(gaps, simd.mul(simd.sub(second, least), mass));
             for k in 0..m {
-                if M > 0 {
-                    let here = simd.keep(simd.same(kept[k], least), mass);
-                    loads[k] = simd.add(loads[k], here);
-                } else {
-                    let reduced = simd.sub(simd.load(&columns[k]), simd.load(&aim[k]));
-                    let here = simd.keep(simd.same(reduced, least), mass);
-                    let sum = simd.add(simd.load(&stored[k]), here);
-                    simd.store(sum, &mut stored[k]);
-                }
+                let reduced = simd.sub(simd.load(&columns[k]), simd.load(&aim[k]));
+                let here = simd.keep(simd.same(reduced, least), mass);
+                let sum = simd.add(simd.load(&stored[k]), here);
+                simd.store(sum, &mut stored[k]);
             }
         }
         let gap = CORRECTION * simd.total(gaps) / total;
         for k in 0..m {
-            let load = if M > 0 {
-                loads[k]
-            } else {
-                simd.load(&stored[k])
-            };
+            let load = simd.load(&stored[k]);
             // Never more than a gap, so that what is made of the aim stays in range.
             let excess = ((simd.total(load) - demand[k]) / demand[k]).clamp(-1.0, 1.0);
             aim[k] = [aim[k][0] - gap * excess; 4];
@@ -285,21 +187,9 @@ impl Workspace {
 }
 
 #[inline(always)]
-fn add_weighted<S: Simd, const M: usize>(
-    simd: S,
-    sums: &mut [S::Lanes; MOST_KNOWN],
-    stored: &mut [Four],
-    k: usize,
-    column: S::Lanes,
-    mass: S::Lanes,
-) {
-    let weighted = simd.mul(column, mass);
-    if M > 0 {
-        sums[k] = simd.add(sums[k], weighted);
-    } else {
-        let sum = simd.add(simd.load(&stored[k]), weighted);
-        simd.store(sum, &mut stored[k]);
-    }
+fn add_weighted<S: Simd>(simd: S, sum: &mut Four, column: S::Lanes, mass: S::Lanes) {
+    let added = simd.add(simd.load(sum), simd.mul(column, mass));
+    simd.store(added, sum);
 }
 
 /// The masses of the last block, if it is not full, on their grid.
@@ -310,12 +200,6 @@ fn rounded_rest<S: Simd>(simd: S, rest: &[f64], grid: Grid) -> S::Lanes {
         *rounded = grid.round(given).max(grid.unit());
     }
     simd.load(&mass)
-}
-
-/// The number of sinks: the one the code is compiled for, or else `m`.
-#[inline(always)]
-pub(super) fn sinks<const M: usize>(m: usize) -> usize {
-    if M > 0 { M } else { m }
 }
 
 #[inline(always)]
@@ -342,11 +226,4 @@ fn total<S: Simd>(simd: S, values: &[f64]) -> f64 {
         sum = simd.add(sum, simd.load(four));
     }
     simd.total(sum) + rest.iter().sum::<f64>()
-}
-
-/// Never shrinks: what lies beyond the problem at hand is not read.
-pub(super) fn grow<T: Copy + Default>(values: &mut Vec<T>, len: usize) {
-    if values.len() < len {
-        values.resize(len, T::default());
-    }
 }

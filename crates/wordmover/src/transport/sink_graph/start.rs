@@ -1,0 +1,183 @@
+//! Costs compared, and dual values to aim by.
+
+use super::others;
+use crate::transport::given::Given;
+use crate::transport::grid::Grid;
+use crate::transport::lanes::{Four, Simd};
+use crate::transport::workspace::{MOST_KNOWN, Workspace};
+
+/// Sums over the sources.
+pub(super) struct Sums<L> {
+    pub first_cost: L,
+    /// What sinks cost beyond the first, weighted by mass.
+    pub beyond: [L; MOST_KNOWN],
+    pub largest: L,
+    pub mass: L,
+}
+
+/// Dual values to aim by, 0 for the first sink, and the mean difference between best and
+/// second-best sink.
+#[derive(Default)]
+pub(super) struct Aim {
+    pub duals: [f64; MOST_KNOWN],
+    pub gap: f64,
+}
+
+impl Workspace {
+    /// Fills `columns` with the costs beyond those of the first sink, and `masses`.
+    #[inline(always)]
+    pub(super) fn compare_costs<S: Simd, const M: usize>(
+        &mut self,
+        simd: S,
+        given: Given,
+        mass_grid: Grid,
+    ) -> Sums<S::Lanes> {
+        let Given { costs, supply, .. } = given;
+        let n = supply.len();
+        let zero = simd.splat(0.0);
+        let mut sums = Sums {
+            first_cost: zero,
+            beyond: [zero; MOST_KNOWN],
+            largest: zero,
+            mass: zero,
+        };
+        let (fours, rest) = supply.as_chunks::<4>();
+        let mut columns = self.columns.chunks_exact_mut(others::<M>());
+        let mut masses = self.masses.iter_mut();
+        let mut block = [zero; MOST_KNOWN];
+        if given.is_turned {
+            for (at, mass) in fours.iter().enumerate() {
+                for k in 0..M {
+                    block[k] = simd.load_at(costs, k * n + 4 * at);
+                }
+                let (Some(columns), Some(rounded)) = (columns.next(), masses.next()) else {
+                    break;
+                };
+                let mass = mass_grid.round_positive(simd, simd.load(mass));
+                compare_four::<S, M>(simd, &block, mass, columns, rounded, &mut sums);
+            }
+        } else {
+            for (rows, mass) in costs.chunks_exact(4 * M).zip(fours) {
+                let rows = &rows[..4 * M];
+                let mut k = 0;
+                while k + 4 <= M {
+                    let turned = simd.transpose(
+                        simd.load_at(rows, k),
+                        simd.load_at(rows, M + k),
+                        simd.load_at(rows, 2 * M + k),
+                        simd.load_at(rows, 3 * M + k),
+                    );
+                    block[k..][..4].copy_from_slice(&turned);
+                    k += 4;
+                }
+                while k < M {
+                    block[k] = simd.of(rows[k], rows[M + k], rows[2 * M + k], rows[3 * M + k]);
+                    k += 1;
+                }
+                let (Some(columns), Some(rounded)) = (columns.next(), masses.next()) else {
+                    break;
+                };
+                let mass = mass_grid.round_positive(simd, simd.load(mass));
+                compare_four::<S, M>(simd, &block, mass, columns, rounded, &mut sums);
+            }
+        }
+        if !rest.is_empty()
+            && let (Some(columns), Some(rounded)) = (columns.next(), masses.next())
+        {
+            // Sources that are not there are the last, without mass.
+            let start = n - rest.len();
+            for k in 0..M {
+                let cost = |lane: usize| given.cost((start + lane).min(n - 1), k);
+                block[k] = simd.of(cost(0), cost(1), cost(2), cost(3));
+            }
+            let mut mass = [0.0; 4];
+            mass[..rest.len()].copy_from_slice(rest);
+            let mass = mass_grid.round_masses(simd, simd.load(&mass));
+            compare_four::<S, M>(simd, &block, mass, columns, rounded, &mut sums);
+        }
+        sums
+    }
+
+    /// Moves the aim towards balance. If every sink's share of the sources were spread evenly
+    /// over the gaps between best and second-best sink, lowering its value by
+    /// `gap * surplus / demand` would shed the surplus; gaps are of one size for all sinks, so
+    /// their mean will do. `step` is how much of that is done.
+    #[inline(always)]
+    pub(super) fn correct<S: Simd, const M: usize, const MEASURES_GAP: bool>(
+        &self,
+        simd: S,
+        demand: &[f64],
+        total: f64,
+        step: f64,
+        aim: &mut Aim,
+    ) {
+        let demand = &demand[..M];
+        let n_blocks = self.n_sources.div_ceil(4);
+        let zero = simd.splat(0.0);
+        let mut aims = [zero; MOST_KNOWN];
+        for k in 1..M {
+            aims[k] = simd.splat(aim.duals[k]);
+        }
+        let mut loads = [zero; MOST_KNOWN];
+        let mut gaps = zero;
+        let columns = self.columns.chunks_exact(others::<M>());
+        let blocks = columns.zip(&self.masses[..n_blocks]);
+        for (columns, mass) in blocks {
+            let columns = &columns[..others::<M>()];
+            let mass = simd.load(mass);
+            let mut reduced = [zero; MOST_KNOWN];
+            reduced[1] = simd.sub(simd.load(&columns[0]), aims[1]);
+            let mut least = simd.lesser(reduced[1], zero);
+            let mut second = simd.greater(reduced[1], zero);
+            for k in 2..M {
+                reduced[k] = simd.sub(simd.load(&columns[k - 1]), aims[k]);
+                if MEASURES_GAP {
+                    second = simd.lesser(second, simd.greater(reduced[k], least));
+                }
+                least = simd.lesser(reduced[k], least);
+            }
+            if MEASURES_GAP {
+                gaps = simd.add(gaps, simd.mul(simd.sub(second, least), mass));
+            }
+            for k in 1..M {
+                let here = simd.keep(simd.same(reduced[k], least), mass);
+                loads[k] = simd.add(loads[k], here);
+            }
+        }
+        if MEASURES_GAP {
+            aim.gap = simd.total(gaps) / total;
+        }
+        let mut excess = [0.0; MOST_KNOWN];
+        let mut first_load = total;
+        for k in 1..M {
+            let load = simd.total(loads[k]);
+            first_load -= load;
+            excess[k] = (load / demand[k] - 1.0).clamp(-1.0, 1.0);
+        }
+        excess[0] = (first_load / demand[0] - 1.0).clamp(-1.0, 1.0);
+        for k in 1..M {
+            aim.duals[k] -= step * aim.gap * (excess[k] - excess[0]);
+        }
+    }
+}
+
+#[inline(always)]
+fn compare_four<S: Simd, const M: usize>(
+    simd: S,
+    costs: &[S::Lanes; MOST_KNOWN],
+    mass: S::Lanes,
+    columns: &mut [Four],
+    rounded_mass: &mut Four,
+    sums: &mut Sums<S::Lanes>,
+) {
+    simd.store(mass, rounded_mass);
+    sums.mass = simd.add(sums.mass, mass);
+    sums.first_cost = simd.add(sums.first_cost, simd.mul(costs[0], mass));
+    let columns = &mut columns[..others::<M>()];
+    for k in 1..M {
+        let beyond = simd.sub(costs[k], costs[0]);
+        simd.store(beyond, &mut columns[k - 1]);
+        sums.beyond[k] = simd.add(sums.beyond[k], simd.mul(beyond, mass));
+        sums.largest = simd.greater(simd.abs(beyond), sums.largest);
+    }
+}
