@@ -233,10 +233,10 @@ fn coverage_dimension_and_vectors_are_told_apart() {
     let report = fs::read_to_string(laboratory.path("REPORT.md")).unwrap();
     for expected in [
         "## Vectors",
-        "| small | its own | **",
-        "| smaller | common words | ",
+        "| small | its own | 2 | **",
+        "| smaller | common words | 2 | ",
         "(100 / 100 %)",
-        "| 1 components | its own | small: ",
+        "| components | its own | 1 | small: ",
         "92.0 ± 1.0",
     ] {
         assert!(report.contains(expected), "{expected} is not in\n{report}");

@@ -30,17 +30,19 @@ pub fn section(out: &mut String, records: &[Record]) -> Result<()> {
     let names = records.iter().map(|record| record.corpus.name.as_str());
     writeln!(
         out,
-        "| vectors | words | {} |",
+        "| vectors | words | dimensions | {} |",
         names.collect::<Vec<_>>().join(" | ")
     )?;
-    writeln!(out, "{}|", "| --- ".repeat(2 + records.len()))?;
+    writeln!(out, "{}|", "| --- ".repeat(3 + records.len()))?;
     for change in [Change::None, Change::CommonWords, Change::RandomVectors] {
         for name in &definition.vectors {
             let cells = records.iter().map(|record| {
                 let is_best = change == Change::None && *name == record.best;
                 cell(record.find(change, Some(name)), is_best)
             });
-            row(out, name, change, cells.collect())?;
+            let dimension = records[0].find(change, Some(name));
+            let dimension = dimension.map_or(0, |variant| variant.dimension);
+            row(out, name, change, dimension, cells.collect())?;
         }
     }
     let cells = records.iter().map(|record| {
@@ -48,8 +50,8 @@ pub fn section(out: &mut String, records: &[Record]) -> Result<()> {
         let name = variant.map_or("", |variant| variant.vectors.as_str());
         format!("{name}: {}", cell(variant, false))
     });
-    let components = format!("{} components", definition.n_dimensions);
-    row(out, &components, Change::FewerDimensions, cells.collect())?;
+    let (change, dimension) = (Change::FewerDimensions, definition.n_dimensions);
+    row(out, "components", change, dimension, cells.collect())?;
     let paper = records.iter().map(|record| {
         let paper = record.corpus.paper.as_ref();
         paper.map_or(String::new(), |paper| quoted(paper.wme_large))
@@ -57,7 +59,7 @@ pub fn section(out: &mut String, records: &[Record]) -> Result<()> {
     let paper: Vec<String> = paper.collect();
     writeln!(
         out,
-        "| paper, WME large rank | 3 million | {} |",
+        "| paper, R up to 4096 | 3 million | 300 | {} |",
         paper.join(" | ")
     )?;
     writeln!(out)?;
@@ -82,13 +84,23 @@ impl Record {
     }
 }
 
-fn row(out: &mut String, vectors: &str, change: Change, cells: Vec<String>) -> Result<()> {
+fn row(
+    out: &mut String,
+    vectors: &str,
+    change: Change,
+    dimension: usize,
+    cells: Vec<String>,
+) -> Result<()> {
     let words = match change {
         Change::None | Change::FewerDimensions => "its own",
         Change::CommonWords => "common words",
         Change::RandomVectors => "random vectors for unknown words",
     };
-    writeln!(out, "| {vectors} | {words} | {} |", cells.join(" | "))?;
+    writeln!(
+        out,
+        "| {vectors} | {words} | {dimension} | {} |",
+        cells.join(" | ")
+    )?;
     Ok(())
 }
 
