@@ -5,7 +5,8 @@
 //! every gamma and C of the round's grid by the same folds. The paper's protocol has
 //! two rounds: the whole grid at R = 256, then C anew at the R wanted. The fast one
 //! begins at R = 256 too, with some of the documents, and halves the candidates while
-//! it doubles both, until two are left.
+//! it doubles both, until two are left; where more features are wanted than it ends
+//! with, C is judged anew with all of them.
 
 use std::cmp::Ordering;
 
@@ -253,8 +254,14 @@ impl Search<'_> {
         let sample = self.sample(last * FAST_DOCUMENTS_BY_FEATURE, reporter)?;
         let ranked = self.judge(&mut candidates, last, &sample, fast_grid, reporter)?;
         let (winner, mut best) = ranked[0].clone();
-        best.cost *= last as f64 / n_features as f64;
-        Ok((best, candidates.swap_remove(winner)))
+        let mut winner = candidates.swap_remove(winner);
+        if last < n_features {
+            winner.cost_by_feature = Some(best.cost * last as f64);
+            let alone = std::slice::from_mut(&mut winner);
+            let ranked = self.judge(alone, n_features, &sample, fast_last_grid, reporter)?;
+            best = ranked[0].1.clone();
+        }
+        Ok((best, winner))
     }
 
     /// At most so many documents, or a little over half as many, in the proportions of
@@ -383,8 +390,8 @@ fn paper_grid(_: &Candidate, _: usize) -> GridParams {
 /// candidate looks best then depends on the random documents drawn.
 const FAST_FIRST_FEATURES: usize = 256;
 
-/// The number of features with which it ends: more would cost more than all rounds
-/// before, for a choice that is taken to be the same.
+/// The number of features with which candidates are compared last: more would cost more
+/// than all rounds before, for a choice that is taken to be the same.
 const FAST_LAST_FEATURES: usize = 1024;
 
 /// Candidates left in its last round.
@@ -404,9 +411,22 @@ const FAST_GAMMA: f64 = 4.0;
 const FAST_COSTS: [f64; 5] = [0.01, 0.1, 1.0, 10.0, 100.0];
 const FAST_FINE_COSTS: [f64; 4] = [0.1, 0.3, 1.0, 3.0];
 
+/// Its values of C around the best with fewer features, where all are judged. The best C
+/// by feature stays or grows: with 4,096 of them, three times that of 1,024 is 0.6 points
+/// better on training documents of 20NEWS held out, and worse on those of OHSUMED.
+const FAST_LAST_COSTS: [f64; 2] = [1.0, 3.0];
+
 fn fast_grid(candidate: &Candidate, n_features: usize) -> GridParams {
-    let costs = match candidate.cost_by_feature {
-        Some(best) => FAST_FINE_COSTS.map(|cost| cost * best).to_vec(),
+    fast_grid_around(candidate, &FAST_FINE_COSTS, n_features)
+}
+
+fn fast_last_grid(candidate: &Candidate, n_features: usize) -> GridParams {
+    fast_grid_around(candidate, &FAST_LAST_COSTS, n_features)
+}
+
+fn fast_grid_around(candidate: &Candidate, around: &[f64], n_features: usize) -> GridParams {
+    let costs: Vec<f64> = match candidate.cost_by_feature {
+        Some(best) => around.iter().map(|cost| cost * best).collect(),
         None => FAST_COSTS.to_vec(),
     };
     let costs = costs.iter().map(|cost| cost / n_features as f64);

@@ -321,11 +321,39 @@ fn the_fast_protocol_judges_few_features_on_few_documents() {
         (256, n_documents / 2),
         (512, n_documents),
         (1024, n_documents),
+        (1200, n_documents),
     ];
     assert_eq!(shape.collect::<Vec<_>>(), expected);
-    let last = training.rounds.last().unwrap();
-    let chosen = |cost: f64| (cost * 1024.0 / 1200.0 - training.choice.cost).abs() < 1e-12;
-    assert!(last.points.iter().any(|point| chosen(point.cost)));
+}
+
+#[test]
+fn the_fast_protocol_judges_c_anew_with_more_features_than_candidates() {
+    let mut params = params(Protocol::Fast);
+    params.embedding.n_features = 1200;
+    let (_, training) = train(&params, &corpus(60, 1));
+    let [.., compared, last] = &training.rounds[..] else {
+        panic!("too few rounds");
+    };
+    assert_eq!((compared.n_features, last.n_features), (1024, 1200));
+    let most = compared.points.iter().map(|point| point.n_right).max();
+    let best = compared
+        .points
+        .iter()
+        .filter(|point| Some(point.n_right) == most)
+        .min_by(|a, b| a.cost.total_cmp(&b.cost));
+    let by_feature = 1024.0 * best.unwrap().cost;
+    let costs: Vec<f64> = last.points.iter().map(|p| 1200.0 * p.cost).collect();
+    assert_eq!(costs.len(), 2);
+    for (cost, due) in costs.iter().zip([by_feature, 3.0 * by_feature]) {
+        assert!((cost - due).abs() < 1e-9 * due, "{costs:?} {by_feature}");
+    }
+    // Of equal ones the smaller.
+    let right: Vec<u64> = last.points.iter().map(|point| point.n_right).collect();
+    let chosen = &last.points[usize::from(right[1] > right[0])];
+    assert_eq!(
+        (training.choice.cost, training.choice.accuracy),
+        (chosen.cost, chosen.accuracy)
+    );
 }
 
 #[test]

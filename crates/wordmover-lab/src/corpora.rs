@@ -1,6 +1,6 @@
 //! The corpora: how they are read, and what the paper's table 1 says of them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::io::Read;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -111,9 +111,9 @@ impl Loaded {
 }
 
 impl Corpus {
-    pub fn tokenizer(&self, vectors: &Vectors) -> Tokenizer {
+    fn tokenizer(&self, case: Case) -> Tokenizer {
         Tokenizer {
-            case: vectors.case,
+            case,
             stop_words: if self.keep_stop_words {
                 StopWords::None
             } else {
@@ -139,6 +139,27 @@ impl Corpus {
         Ok(text)
     }
 
+    /// How often each word occurs in lower case, stop words apart, in the order of the
+    /// words.
+    pub fn words(&self, folders: &Folders, files: &mut Files) -> Result<BTreeMap<String, u64>> {
+        let text = self.read(folders, files)?;
+        let tokenizer = self.tokenizer(Case::Lower);
+        let mut words = BTreeMap::new();
+        for document in documents(&text) {
+            let (_, _, text) = document.with_context(|| self.file.clone())?;
+            tokenizer.for_each(text, |word| match words.get_mut(word) {
+                Some(n) => *n += 1,
+                None => drop(words.insert(word.to_owned(), 1)),
+            });
+        }
+        Ok(words)
+    }
+
+    /// How often a word must occur to be one of the corpus.
+    pub fn min_count(&self) -> u64 {
+        self.min_count.unwrap_or(1)
+    }
+
     /// Counts the words of the corpus; of documents with the same known words only the
     /// first if they are to be distinct.
     pub fn load(
@@ -150,7 +171,7 @@ impl Corpus {
         files: &mut Files,
     ) -> Result<Loaded> {
         let text = self.read(folders, files)?;
-        let tokenizer = self.tokenizer(vectors);
+        let tokenizer = self.tokenizer(vectors.case);
         let mut seen = HashSet::new();
         let mut labeled = Vec::new();
         let (mut train, mut test) = (Vec::new(), Vec::new());
@@ -211,7 +232,7 @@ pub struct Definition {
 pub struct Record {
     pub environment: Environment,
     pub definition: Definition,
-    pub files: std::collections::BTreeMap<String, String>,
+    pub files: BTreeMap<String, String>,
     pub rows: Vec<Properties>,
 }
 
@@ -265,13 +286,10 @@ fn properties(
     files: &mut Files,
 ) -> Result<Properties> {
     let text = corpus.read(folders, files)?;
-    let mut tokenizer = corpus.tokenizer(tables[0].0);
-    tokenizer.case = Case::Lower;
-    let mut occurrences: HashMap<String, u64> = HashMap::new();
+    let tokenizer = corpus.tokenizer(Case::Lower);
+    let mut words = corpus.words(folders, files)?;
     let (mut classes, mut texts) = (HashSet::new(), HashSet::new());
     let (mut train, mut test, mut repeated) = (0, 0, 0);
-    let mut n_words = 0_u32;
-    let mut n_known = vec![0_u32; tables.len()];
     for document in documents(&text) {
         let (split, class, text) = document.with_context(|| corpus.file.clone())?;
         classes.insert(class);
@@ -281,23 +299,15 @@ fn properties(
         } else {
             &mut train
         }) += 1;
-        tokenizer.for_each(text, |word| {
-            n_words += 1;
-            for (n, (_, table)) in n_known.iter_mut().zip(tables) {
-                *n += u32::from(table.id(word).is_some());
-            }
-            match occurrences.get_mut(word) {
-                Some(n) => *n += 1,
-                None => drop(occurrences.insert(word.to_owned(), 1)),
-            }
-        });
     }
-    occurrences.retain(|_, n| *n >= corpus.min_count.unwrap_or(1));
+    let known = tables.iter().map(|(_, table)| known(&words, table));
+    let known = known.collect();
+    words.retain(|_, n| *n >= corpus.min_count());
     let mut n_distinct = 0;
     for text in documents(&text).filter_map(|document| Some(document.ok()?.2)) {
         let mut distinct = HashSet::new();
         tokenizer.for_each(text, |word| {
-            if let Some((word, _)) = occurrences.get_key_value(word) {
+            if let Some((word, _)) = words.get_key_value(word) {
                 distinct.insert(word);
             }
         });
@@ -308,12 +318,16 @@ fn properties(
         classes: classes.len(),
         train,
         test,
-        vocabulary: occurrences.len(),
+        vocabulary: words.len(),
         words: n_distinct as f64 / (train + test) as f64,
         repeated,
-        known: n_known
-            .iter()
-            .map(|&n| f64::from(n) / f64::from(n_words.max(1)))
-            .collect(),
+        known,
     })
+}
+
+/// Share of the running words that a table knows.
+pub fn known(words: &BTreeMap<String, u64>, table: &WordVectors) -> f64 {
+    let is_known = |(word, _): &(&String, &u64)| table.id(word).is_some();
+    let n_known: u64 = words.iter().filter(is_known).map(|(_, n)| n).sum();
+    n_known as f64 / words.values().sum::<u64>().max(1) as f64
 }

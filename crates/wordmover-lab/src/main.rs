@@ -5,12 +5,14 @@
 //! word vectors, which are not part of the repository; `wordmover-lab report` needs
 //! only the records.
 
+mod changed_vectors;
 mod comparison;
 mod corpora;
 mod lengths;
 mod record;
 mod report;
 mod similarity;
+mod vectors;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -80,6 +82,7 @@ enum Definition {
     Corpora(corpora::Definition),
     Comparison(comparison::Definition),
     Lengths(lengths::Definition),
+    Vectors(vectors::Definition),
 }
 
 fn run(arguments: Arguments) -> Result<()> {
@@ -152,6 +155,15 @@ impl Laboratory {
                 for run in self.runs(&definition.run, |run| &run.corpus)? {
                     let (environment, folders) = (&self.environment, &self.folders);
                     let record = lengths::run(&definition, run, environment, &corpora, folders)?;
+                    self.keep(&format!("{}-{}", definition.name, run.corpus), &record)?;
+                }
+                Ok(())
+            }
+            Definition::Vectors(definition) => {
+                let corpora = corpora()?;
+                for run in self.runs(&definition.run, |run| &run.corpus)? {
+                    let (environment, folders) = (&self.environment, &self.folders);
+                    let record = vectors::run(&definition, run, environment, &corpora, folders)?;
                     self.keep(&format!("{}-{}", definition.name, run.corpus), &record)?;
                 }
                 Ok(())

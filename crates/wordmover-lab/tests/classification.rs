@@ -183,6 +183,67 @@ fn a_comparison_is_recorded_and_reported() {
 }
 
 #[test]
+fn coverage_dimension_and_vectors_are_told_apart() {
+    let laboratory = Laboratory::new(&corpus());
+    let definition = "kind = \"vectors\"\nname = \"vectors\"\ntitle = \"Vectors\"\nseed = 1\n\
+        n_features = 32\nchosen_features = 16\nvectors = [\"smaller\", \"small\"]\n\
+        n_dimensions = 1\n\
+        run = [{ corpus = \"TOY\", splits = 2, weights = [\"nbow\"], d_maxes = [3] }]\n";
+    let output = laboratory.run(definition, &[]);
+    assert!(output.status.success(), "{}", error(&output));
+    let record = laboratory.record("vectors-TOY");
+    assert_eq!(record["best"], "small");
+    let variants = record["variants"].as_array().unwrap();
+    let variant = |vectors: &str, change: &str| {
+        let found = variants
+            .iter()
+            .find(|v| v["vectors"] == vectors && v["change"] == change);
+        found.unwrap_or_else(|| panic!("no {vectors}, {change}"))
+    };
+    // Of 180 words 36 are numbered things, which no set knows; of 24 distinct ones 16.
+    let share = |v: &Value, of: &str| (v[of].as_f64().unwrap() * 1e4).round() / 1e4;
+    let whole = variant("small", "none");
+    assert_eq!(
+        (share(whole, "known"), share(whole, "known_distinct")),
+        (0.8, 0.3333)
+    );
+    // The words of the smaller set are all in the other: restricted, both know the same.
+    let smaller = variant("smaller", "none");
+    for name in ["small", "smaller"] {
+        let common = variant(name, "common-words");
+        assert_eq!(common["known"], smaller["known"]);
+        assert_eq!(common["splits"], smaller["splits"]);
+        let random = variant(name, "random-vectors");
+        assert_eq!(
+            (share(random, "known"), share(random, "known_distinct")),
+            (1.0, 1.0)
+        );
+    }
+    let reduced = variant("small", "fewer-dimensions");
+    assert_eq!(reduced["dimension"], 1);
+    assert_eq!(reduced["known"], whole["known"]);
+    assert_eq!(variants.len(), 7);
+
+    let status = Command::new(env!("CARGO_BIN_EXE_wordmover-lab"))
+        .args(["report", "--records", "records", "-o", "REPORT.md"])
+        .current_dir(laboratory.0.path())
+        .status()
+        .unwrap();
+    assert!(status.success());
+    let report = fs::read_to_string(laboratory.path("REPORT.md")).unwrap();
+    for expected in [
+        "## Vectors",
+        "| small | its own | 2 | **",
+        "| smaller | common words | 2 | ",
+        "(100 / 100 %)",
+        "| components | its own | 1 | small: ",
+        "92.0 ± 1.0",
+    ] {
+        assert!(report.contains(expected), "{expected} is not in\n{report}");
+    }
+}
+
+#[test]
 fn a_second_run_finds_the_same() {
     let laboratory = Laboratory::new(&corpus());
     let accuracies = || {

@@ -60,14 +60,14 @@ pub fn corpora(out: &mut String, record: &corpora::Record) -> Result<()> {
 }
 
 /// Mean and standard deviation over splits.
-struct Over {
+pub struct Over {
     mean: f64,
     deviation: f64,
     n: usize,
 }
 
 impl Over {
-    fn of(values: impl Iterator<Item = f64>) -> Self {
+    pub fn of(values: impl Iterator<Item = f64>) -> Self {
         let values: Vec<f64> = values.collect();
         let (mean, deviation) = mean_and_deviation(&values).unwrap_or((f64::NAN, 0.0));
         Over {
@@ -78,7 +78,7 @@ impl Over {
     }
 
     /// A share in per cent.
-    fn percent(&self) -> String {
+    pub fn percent(&self) -> String {
         let percent = |share: f64| 100.0 * share;
         match self.n {
             0 => "–".to_owned(),
@@ -183,7 +183,7 @@ pub fn comparison(out: &mut String, records: &[Record]) -> Result<()> {
     Ok(())
 }
 
-fn quoted([mean, deviation]: [f64; 2]) -> String {
+pub fn quoted([mean, deviation]: [f64; 2]) -> String {
     if deviation > 0.0 {
         format!("{mean:.1} ± {deviation:.1}")
     } else {

@@ -3,6 +3,7 @@
 mod classification;
 mod plots;
 mod similarity;
+mod vectors;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -33,6 +34,14 @@ pub fn write(records: &Path, output: &Path) -> Result<()> {
         let file = "features.svg";
         plots::features(&pictures.join(file), &compared)?;
         classification::feature_plots(&mut out, file)?;
+    }
+    let mut of_vectors: Vec<crate::vectors::Record> = records.read_all("vectors-")?;
+    of_vectors.sort_by_key(|record| {
+        let runs = &record.definition.run;
+        runs.iter().position(|run| run.corpus == record.corpus.name)
+    });
+    if !of_vectors.is_empty() {
+        vectors::section(&mut out, &of_vectors)?;
     }
     let mut lengths: Vec<lengths::Record> = records.read_all("lengths-")?;
     lengths.sort_by_key(|record| {
