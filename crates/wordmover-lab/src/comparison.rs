@@ -17,6 +17,9 @@ use crate::corpora::{Corpora, Corpus, Folders, Loaded};
 use crate::record::{Environment, Files};
 use crate::say;
 
+/// Parameters are chosen with so many features at most, unless more are asked for.
+const FEW: usize = 1024;
+
 /// What is to be run. See `experiments/definitions/comparison.toml`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -88,9 +91,11 @@ pub struct OfSplit {
     pub n_test: usize,
     pub n_test_without_words: usize,
     pub choice: WmeChoice,
-    /// Seconds to choose the parameters; what an earlier run left in the cache took
-    /// none.
+    /// Seconds to choose the parameters.
     pub choosing_seconds: f64,
+    /// Beyond [`FEW`] features, where C is judged anew with most of them.
+    #[serde(default)]
+    pub choice_of_many: Option<WmeChoice>,
     pub curve: Vec<CurvePoint>,
     pub knn: Option<OfKnn>,
 }
@@ -207,13 +212,27 @@ impl Experiment<'_> {
         let (train, test) = (corpus.select(&split.train), corpus.select(&split.test));
         let features = &self.definition.features;
         let n_most = features.last().copied().context("no features")?;
-        // Parameters are chosen with 1,024 features at most: more are not needed here.
-        let params = self.params(n_most.min(1024));
+        // Without a cache: its time is part of the result.
+        let params = self.params(n_most.min(FEW));
         let start = Instant::now();
-        let (_, training) = TextClassifier::train(&params, &train, &self.cache, &silent)?;
+        let (_, training) = TextClassifier::train(&params, &train, &Cache::none(), &silent)?;
         let choosing_seconds = start.elapsed().as_secs_f64();
         let choice = training.choice;
-        let curve = feature_curve(&params, &choice, &train, &test, features, &silent)?;
+        let n_few = features.partition_point(|&n| n <= FEW);
+        let (few, many) = features.split_at(n_few);
+        let mut curve = match few {
+            [] => Vec::new(),
+            few => feature_curve(&params, &choice, &train, &test, few, &silent)?,
+        };
+        let mut choice_of_many = None;
+        if !many.is_empty() {
+            let params = self.params(n_most);
+            let (_, training) = TextClassifier::train(&params, &train, &self.cache, &silent)?;
+            let choice = choice_of_many.insert(training.choice);
+            curve.extend(feature_curve(
+                &params, choice, &train, &test, many, &silent,
+            )?);
+        }
         let knn = match knn {
             [] => None,
             weightings => Some(self.knn(&train, &test, weightings)?),
@@ -232,6 +251,7 @@ impl Experiment<'_> {
             n_test_without_words: without_words.count(),
             choice,
             choosing_seconds,
+            choice_of_many,
             curve,
             knn,
         })
