@@ -126,7 +126,7 @@ impl<const M: usize, const W: usize> Graph<'_, M, W> {
             before: [[0.0; 4]; W],
         };
         for w in 0..W {
-            // Only what is nearer moves, the first sink most: it is as far from itself as nothing.
+            // Only what is nearer moves, the first sink by the whole length: it is 0 from itself.
             let moved = simd.lesser(simd.sub(distances[w], nearest), zero);
             simd.store(simd.add(duals[w], moved), &mut self.duals[w]);
             simd.store(before[w], &mut way.before[w]);
