@@ -7,7 +7,7 @@ use wordmover_classify::{CurvePoint, weighting_name};
 use wordmover_learn::metrics::mean_and_deviation;
 
 use crate::comparison::{OfKnn, Record};
-use crate::report::{run_of, short};
+use crate::report::{list_run, run_of};
 use crate::{corpora, lengths};
 
 /// Table 1.
@@ -171,13 +171,11 @@ pub fn comparison(out: &mut String, records: &[Record]) -> Result<()> {
     vectors(out, &records)?;
     writeln!(out, "\nRuns:\n")?;
     for record in &records {
-        writeln!(
+        list_run(
             out,
-            "- {}: {}, {:.0} s, definition sha256 {}",
-            record.corpus.name,
-            run_of(&record.environment),
+            &record.corpus.name,
+            &record.environment,
             record.seconds,
-            short(&record.environment.definition)
         )?;
     }
     Ok(())

@@ -6,6 +6,7 @@ mod similarity;
 mod vectors;
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -124,6 +125,20 @@ fn run_of(environment: &Environment) -> String {
         short(&environment.revision),
         environment.machine,
         environment.threads
+    )
+}
+
+/// The run of one corpus, as an item of a list.
+fn list_run(
+    out: &mut String,
+    corpus: &str,
+    environment: &Environment,
+    seconds: f64,
+) -> std::fmt::Result {
+    let (run, definition) = (run_of(environment), short(&environment.definition));
+    writeln!(
+        out,
+        "- {corpus}: {run}, {seconds:.0} s, definition sha256 {definition}"
     )
 }
 

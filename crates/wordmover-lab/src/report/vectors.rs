@@ -5,7 +5,7 @@ use std::fmt::Write;
 use anyhow::Result;
 
 use crate::report::classification::{Over, quoted};
-use crate::report::{run_of, short};
+use crate::report::list_run;
 use crate::vectors::{Change, Record, Variant};
 
 /// A row for each change of each set of vectors, a column for each corpus.
@@ -64,13 +64,11 @@ pub fn section(out: &mut String, records: &[Record]) -> Result<()> {
     )?;
     writeln!(out)?;
     for record in records {
-        writeln!(
+        list_run(
             out,
-            "- {}: {}, {:.0} s, definition sha256 {}",
-            record.corpus.name,
-            run_of(&record.environment),
+            &record.corpus.name,
+            &record.environment,
             record.seconds,
-            short(&record.environment.definition)
         )?;
     }
     Ok(())
