@@ -106,8 +106,8 @@ impl AveragedVectors {
         rows.par_chunks_exact_mut(dim).zip(texts).try_for_each_init(
             || vec![0.0; dim],
             |vector, (row, text)| {
-                let n: f64 = text.words.iter().map(|&(_, count)| f64::from(count)).sum();
-                for &(word, count) in &text.words {
+                let n: f64 = text.iter().map(|(_, count)| f64::from(count)).sum();
+                for (word, count) in text.iter() {
                     let weight = f64::from(count) * self.documents.word_weight(word) / n;
                     self.documents.space().copy_vector(word, vector)?;
                     for (sum, &x) in row.iter_mut().zip(&*vector) {

@@ -57,13 +57,16 @@ impl ContentHash {
         let center = space.center().unwrap_or(&[]);
         let mut hash = self
             .bytes(space.vectors().checksum().as_bytes())
-            .json(&space.normalization())
+            .json(&(space.normalization(), space.unknown()))
             .numbers(center.iter().map(|x| x.to_bits()))
             .numbers([documents.len() as u64].into_iter());
         for document in documents {
             hash = hash
-                .numbers(document.words().iter().map(|&word| u64::from(word)))
+                .numbers(document.known().iter().map(|&word| u64::from(word)))
                 .numbers(document.weights().iter().map(|weight| weight.to_bits()));
+            for word in document.unknown() {
+                hash = hash.bytes(word.as_bytes());
+            }
         }
         hash
     }

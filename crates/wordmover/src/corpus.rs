@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use crate::document::WordCounts;
+use crate::document::{Word, WordCounts};
 use crate::word_probabilities::WordProbabilities;
 
 /// `a` of the SIF weights `a / (a + p(w))`: the value of Arora et al. (2017).
@@ -14,6 +14,7 @@ pub struct CorpusCounts {
     n_documents: u64,
     n_occurrences: u64,
     words: HashMap<u32, WordFrequency>,
+    unknown: HashMap<Box<str>, WordFrequency>,
     probabilities: Option<WordProbabilities>,
 }
 
@@ -30,8 +31,11 @@ impl CorpusCounts {
     /// Takes note of one more document.
     pub fn observe(&mut self, counts: &WordCounts) {
         self.n_documents += 1;
-        for &(word, count) in &counts.words {
-            let frequency = self.words.entry(word).or_default();
+        for (word, count) in counts.iter() {
+            let frequency = match word {
+                Word::Known(id) => self.words.entry(id).or_default(),
+                Word::Unknown(word) => self.unknown.entry_ref(word).or_default(),
+            };
             frequency.documents += 1;
             frequency.occurrences += u64::from(count);
             self.n_occurrences += u64::from(count);
@@ -41,15 +45,15 @@ impl CorpusCounts {
     /// Puts together what a model file kept.
     pub(crate) fn from_parts(
         n_documents: u64,
-        words: impl IntoIterator<Item = (u32, WordFrequency)>,
+        words: HashMap<u32, WordFrequency>,
+        unknown: HashMap<Box<str>, WordFrequency>,
     ) -> Self {
-        let words: HashMap<u32, WordFrequency> = words.into_iter().collect();
+        let frequencies = words.values().chain(unknown.values());
         CorpusCounts {
             n_documents,
-            n_occurrences: words
-                .values()
-                .fold(0, |sum, word| sum.saturating_add(word.occurrences)),
+            n_occurrences: frequencies.fold(0, |sum, word| sum.saturating_add(word.occurrences)),
             words,
+            unknown,
             probabilities: None,
         }
     }
@@ -62,11 +66,23 @@ impl CorpusCounts {
 
     /// A word's frequency; zeros if it was never seen.
     #[must_use]
-    pub fn frequency(&self, word: u32) -> WordFrequency {
-        self.words.get(&word).copied().unwrap_or_default()
+    pub fn frequency(&self, word: Word) -> WordFrequency {
+        let frequency = match word {
+            Word::Known(id) => self.words.get(&id),
+            Word::Unknown(word) => self.unknown.get(word),
+        };
+        frequency.copied().unwrap_or_default()
     }
 
-    /// The distinct words seen, ascending.
+    /// The distinct words seen that the table lacks, ascending.
+    #[must_use]
+    pub fn unknown(&self) -> Vec<&str> {
+        let mut words: Vec<&str> = self.unknown.keys().map(|word| &**word).collect();
+        words.sort_unstable();
+        words
+    }
+
+    /// The distinct words of the table seen, ascending.
     #[must_use]
     pub fn words(&self) -> Vec<u32> {
         let mut words: Vec<u32> = self.words.keys().copied().collect();
@@ -77,7 +93,7 @@ impl CorpusCounts {
     /// `ln(1 + N / df)`. A word the corpus lacks counts as one that a single
     /// document holds: the rarest there can be, and finite.
     #[must_use]
-    pub fn inverse_document_frequency(&self, word: u32) -> f64 {
+    pub fn inverse_document_frequency(&self, word: Word) -> f64 {
         let df = self.frequency(word).documents.max(1) as f64;
         libm::log1p(self.n_documents as f64 / df)
     }
@@ -97,17 +113,19 @@ impl CorpusCounts {
     /// How likely a word is in running text, `p(w)`: as set, or else its share of the
     /// known words of this corpus.
     #[must_use]
-    pub fn probability(&self, word: u32) -> f64 {
-        match &self.probabilities {
-            Some(probabilities) => probabilities.of(word),
-            None => self.frequency(word).occurrences as f64 / self.n_occurrences.max(1) as f64,
+    pub fn probability(&self, word: Word) -> f64 {
+        match (&self.probabilities, word) {
+            (Some(probabilities), Word::Known(id)) => probabilities.of(id),
+            // Too rare to be in the table.
+            (Some(_), Word::Unknown(_)) => 0.0,
+            (None, word) => self.frequency(word).occurrences as f64 / self.n_occurrences.max(1) as f64,
         }
     }
 
     /// The smooth inverse frequency `a / (a + p(w))` (SIF; Arora et al., 2017), with
     /// `a` = [`SIF_A`].
     #[must_use]
-    pub fn smooth_inverse_frequency(&self, word: u32) -> f64 {
+    pub fn smooth_inverse_frequency(&self, word: Word) -> f64 {
         SIF_A / (SIF_A + self.probability(word))
     }
 }

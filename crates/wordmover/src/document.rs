@@ -1,8 +1,8 @@
 //! Tokens to weighted bags of words.
 //!
-//! [`WordCounts`] is what a text says: its known words and how often each
-//! occurs, in order of first occurrence. A [`Document`] is what the transport
-//! needs: distinct word ids with positive weights that sum to one. Between the
+//! [`WordCounts`] is what a text says: its words and how often each occurs, in
+//! order of first occurrence. A [`Document`] is what the transport needs:
+//! distinct words with positive weights that sum to one. Between the
 //! two stand the corpus, whose [`CorpusCounts`] decide which words are frequent
 //! enough and how much each is worth, and the [`Weighting`].
 
@@ -12,6 +12,7 @@ use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::space::WordSpace;
 use crate::text::Tokenizer;
 use crate::vectors::WordVectors;
 
@@ -19,61 +20,121 @@ pub use crate::corpus::{CorpusCounts, SIF_A, WordFrequency};
 pub use crate::weighting::Weighting;
 pub use crate::word_probabilities::WordProbabilities;
 
-/// The known words of one text with their counts, in order of first occurrence.
+/// A word of a document. Words of the table come first, in its order; then the others, in
+/// the order of their letters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Word<'w> {
+    /// A word of the table, by its id.
+    Known(u32),
+    /// A word that the table lacks. It has a vector nevertheless, made of its letters: see
+    /// [`UnknownWords`](crate::UnknownWords).
+    Unknown(&'w str),
+}
+
+impl<'w> Word<'w> {
+    /// The word itself.
+    ///
+    /// # Panics
+    ///
+    /// If the table has no such word.
+    #[must_use]
+    pub fn text(self, vectors: &'w WordVectors) -> &'w str {
+        match self {
+            Word::Known(id) => vectors.word(id),
+            Word::Unknown(word) => word,
+        }
+    }
+}
+
+/// The words of one text with their counts, in order of first occurrence: those of the table,
+/// then those it lacks that have a vector nevertheless.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct WordCounts {
-    /// Word ids and counts.
+    /// Ids of words of the table, and counts.
     pub words: Vec<(u32, u32)>,
-    /// Tokens the vectors know.
+    /// Words that the table lacks, and counts.
+    pub unknown: Vec<(Box<str>, u32)>,
+    /// Tokens the table knows.
     pub n_known: u64,
-    /// Tokens the vectors do not know; they have no place in a bag.
-    pub n_unknown: u64,
+    /// Tokens it does not know, but that have a vector.
+    pub n_composed: u64,
+    /// Tokens without a vector; they have no place in a bag.
+    pub n_skipped: u64,
 }
 
 impl WordCounts {
     /// Counts the words of a text.
     #[must_use]
-    pub fn from_text(text: &str, tokenizer: &Tokenizer, vectors: &WordVectors) -> Self {
-        let mut counter = Counter::default();
-        tokenizer.for_each(text, |word| counter.add(vectors.id(word)));
+    pub fn from_text(text: &str, tokenizer: &Tokenizer, space: &WordSpace) -> Self {
+        let mut counter = Counter::new(space);
+        tokenizer.for_each(text, |word| counter.add(word));
         counter.counts
     }
 
     /// Counts words that were tokenised elsewhere; nothing is lower-cased or dropped.
     #[must_use]
-    pub fn from_tokens<'t>(
-        tokens: impl IntoIterator<Item = &'t str>,
-        vectors: &WordVectors,
-    ) -> Self {
-        let mut counter = Counter::default();
+    pub fn from_tokens<'t>(tokens: impl IntoIterator<Item = &'t str>, space: &WordSpace) -> Self {
+        let mut counter = Counter::new(space);
         for token in tokens {
-            counter.add(vectors.id(token));
+            counter.add(token);
         }
         counter.counts
     }
+
+    /// Whether there is no word with a vector.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty() && self.unknown.is_empty()
+    }
+
+    /// All words that have a vector, and their counts.
+    pub fn iter(&self) -> impl Iterator<Item = (Word<'_>, u32)> {
+        let known = self.words.iter().map(|&(id, n)| (Word::Known(id), n));
+        let unknown = self.unknown.iter();
+        known.chain(unknown.map(|(word, n)| (Word::Unknown(word), *n)))
+    }
 }
 
-/// Counts ids while keeping their order.
-#[derive(Default)]
-struct Counter {
+/// Counts words while keeping their order.
+struct Counter<'s> {
+    space: &'s WordSpace,
     counts: WordCounts,
     position: HashMap<u32, u32>,
+    unknown_position: HashMap<Box<str>, u32>,
 }
 
-impl Counter {
-    fn add(&mut self, id: Option<u32>) {
-        let Some(id) = id else {
-            self.counts.n_unknown += 1;
-            return;
-        };
-        self.counts.n_known += 1;
-        let next = self.counts.words.len() as u32;
-        let position = *self.position.entry(id).or_insert(next);
-        if position == next {
-            self.counts.words.push((id, 1));
-        } else {
-            let count = &mut self.counts.words[position as usize].1;
+impl<'s> Counter<'s> {
+    fn new(space: &'s WordSpace) -> Self {
+        Counter {
+            space,
+            counts: WordCounts::default(),
+            position: HashMap::new(),
+            unknown_position: HashMap::new(),
+        }
+    }
+
+    fn add(&mut self, word: &str) {
+        let counts = &mut self.counts;
+        if let Some(id) = self.space.vectors().id(word) {
+            counts.n_known += 1;
+            let next = counts.words.len() as u32;
+            let position = *self.position.entry(id).or_insert(next);
+            if position == next {
+                counts.words.push((id, 0));
+            }
+            let count = &mut counts.words[position as usize].1;
             *count = count.saturating_add(1);
+        } else if self.space.has_vector(word) {
+            counts.n_composed += 1;
+            let next = counts.unknown.len() as u32;
+            let position = *self.unknown_position.entry_ref(word).or_insert(next);
+            if position == next {
+                counts.unknown.push((word.into(), 0));
+            }
+            let count = &mut counts.unknown[position as usize].1;
+            *count = count.saturating_add(1);
+        } else {
+            counts.n_skipped += 1;
         }
     }
 }
@@ -103,11 +164,13 @@ impl Default for BagRules {
 
 /// A weighted bag of words: the paper's document `x` with its weights `f_x`.
 ///
-/// Word ids ascend and are distinct; weights are positive and sum to one. The
-/// bag of a text without a known word is empty: it has no Word Mover's Distance.
+/// [Words](Word) ascend and are distinct; weights are positive and sum to one. The
+/// bag of a text without a word that has a vector is empty: it has no Word Mover's Distance.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Document {
-    words: Vec<u32>,
+    known: Vec<u32>,
+    unknown: Vec<Box<str>>,
+    /// Those of the known words, then those of the others.
     weights: Vec<f64>,
     n_cut: usize,
 }
@@ -116,15 +179,10 @@ impl Document {
     /// Applies the rules to one text's counts.
     #[must_use]
     pub fn from_counts(counts: &WordCounts, corpus: &CorpusCounts, rules: &BagRules) -> Self {
-        let frequent = |word: u32| {
+        let frequent = |word: Word| {
             rules.min_count <= 1 || corpus.frequency(word).occurrences >= rules.min_count
         };
-        let mut kept: Vec<(u32, u32)> = counts
-            .words
-            .iter()
-            .copied()
-            .filter(|&(word, _)| frequent(word))
-            .collect();
+        let mut kept: Vec<(Word, u32)> = counts.iter().filter(|(word, _)| frequent(*word)).collect();
         let n_cut = kept.len().saturating_sub(rules.max_words);
         if n_cut > 0 {
             // Stable: equal counts stay in order of occurrence.
@@ -132,18 +190,23 @@ impl Document {
             kept.truncate(rules.max_words);
         }
         kept.sort_unstable();
-        let raw = kept.iter().map(|&(word, count)| {
-            let weight = f64::from(count) * rules.weighting.of_word(word, corpus);
-            (word, weight)
-        });
-        let (words, raw): (Vec<u32>, Vec<f64>) = raw.unzip();
+        let weight = |&(word, count): &(Word, u32)| {
+            f64::from(count) * rules.weighting.of_word(word, corpus)
+        };
+        let raw: Vec<f64> = kept.iter().map(weight).collect();
         let total: f64 = raw.iter().sum();
-        let weights = raw.iter().map(|weight| weight / total).collect();
-        Document {
-            words,
-            weights,
+        let mut document = Document {
+            weights: raw.iter().map(|weight| weight / total).collect(),
             n_cut,
+            ..Document::default()
+        };
+        for (word, _) in kept {
+            match word {
+                Word::Known(id) => document.known.push(id),
+                Word::Unknown(word) => document.unknown.push(word.into()),
+            }
         }
+        document
     }
 
     /// A bag on its own, without a corpus: NBOW weights of all its words.
@@ -186,18 +249,42 @@ impl Document {
         if !pairs.is_empty() && (total - 1.0).abs() > 1e-9 {
             return Err(Error::InvalidDocument(DocumentError::WrongSum { total }));
         }
-        let (words, weights) = pairs.into_iter().unzip();
+        let (known, weights) = pairs.into_iter().unzip();
         Ok(Document {
-            words,
+            known,
             weights,
-            n_cut: 0,
+            ..Document::default()
         })
     }
 
-    /// Distinct word ids, ascending.
+    /// Distinct words, ascending.
+    pub fn words(&self) -> impl ExactSizeIterator<Item = Word<'_>> + Clone {
+        (0..self.len()).map(|position| self.word(position))
+    }
+
+    /// The word at a position.
+    ///
+    /// # Panics
+    ///
+    /// If there are not so many.
     #[must_use]
-    pub fn words(&self) -> &[u32] {
-        &self.words
+    pub fn word(&self, position: usize) -> Word<'_> {
+        match self.known.get(position) {
+            Some(&id) => Word::Known(id),
+            None => Word::Unknown(&self.unknown[position - self.known.len()]),
+        }
+    }
+
+    /// Ids of the words of the table, ascending.
+    #[must_use]
+    pub fn known(&self) -> &[u32] {
+        &self.known
+    }
+
+    /// Words that the table lacks, ascending.
+    #[must_use]
+    pub fn unknown(&self) -> &[Box<str>] {
+        &self.unknown
     }
 
     /// Their weights, which sum to one.
@@ -209,13 +296,13 @@ impl Document {
     /// Number of distinct words (`L` in the paper).
     #[must_use]
     pub fn len(&self) -> usize {
-        self.words.len()
+        self.weights.len()
     }
 
     /// Whether there is no word in it.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.words.is_empty()
+        self.weights.is_empty()
     }
 
     /// Distinct words that [`BagRules::max_words`] cut off.
@@ -252,8 +339,7 @@ mod tests {
     fn counts(words: &[(u32, u32)]) -> WordCounts {
         WordCounts {
             words: words.to_vec(),
-            n_known: 0,
-            n_unknown: 0,
+            ..WordCounts::default()
         }
     }
 
@@ -264,7 +350,7 @@ mod tests {
             &CorpusCounts::default(),
             &BagRules::default(),
         );
-        assert_eq!(document.words(), [2, 7]);
+        assert_eq!(document.known(), [2, 7]);
         assert_eq!(document.weights(), [0.25, 0.75]);
     }
 
@@ -295,7 +381,7 @@ mod tests {
         };
         let long = counts(&[(9, 1), (5, 2), (1, 1)]);
         let document = Document::from_counts(&long, &CorpusCounts::default(), &rules);
-        assert_eq!(document.words(), [5, 9]);
+        assert_eq!(document.known(), [5, 9]);
         assert_eq!(document.n_cut(), 1);
     }
 
@@ -310,7 +396,7 @@ mod tests {
                 ..BagRules::default()
             };
             Document::from_counts(&text, &corpus, &rules)
-                .words()
+                .known()
                 .to_vec()
         };
         assert_eq!(with(1), [1, 2, 3]);
@@ -322,7 +408,7 @@ mod tests {
     fn given_weights_are_checked_not_rescaled() {
         let bag = Document::from_weights([(4, 0.5), (1, 0.25), (4, 0.25), (6, 0.0)]).unwrap();
         assert_eq!(
-            (bag.words(), bag.weights()),
+            (bag.known(), bag.weights()),
             (&[1, 4][..], &[0.25, 0.75][..])
         );
         let say = |pairs: &[(u32, f64)]| {

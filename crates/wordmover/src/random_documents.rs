@@ -14,6 +14,7 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 use serde::{Deserialize, Serialize};
 
 use crate::content_hash::ContentHash;
+use crate::document::Word;
 use crate::error::Result;
 use crate::names::names;
 use crate::space::{Moments, WordSpace, scale_to_unit};
@@ -99,7 +100,7 @@ impl RandomDocuments {
                     }
                     RandomWords::Vocabulary => {
                         let word = words[stream.below(words.len() as u64) as usize];
-                        space.copy_vector(word, &mut vector)?;
+                        space.copy_vector(Word::Known(word), &mut vector)?;
                     }
                 }
                 // A word of the corpus has its length already.

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::Result;
+use crate::document::Word;
+use crate::error::{Error, Result};
 use crate::names::names;
 use crate::vectors::WordVectors;
 
@@ -49,11 +50,34 @@ impl Normalization {
     }
 }
 
+/// What becomes of a word that the vectors do not know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum UnknownWords {
+    /// It is dropped, as in the paper.
+    #[default]
+    Skip,
+    /// It gets a vector composed of those of its parts; only with vectors that have
+    /// [subwords](WordVectors::has_subwords). A word without any known part is dropped.
+    Compose,
+    /// It gets a vector of its own, drawn from a hash of its letters: the same everywhere,
+    /// and about as far from every other word as two words can be.
+    Random,
+}
+
+names!(UnknownWords, "unknown":
+    Skip "skip" "dropped, as in the paper",
+    Compose "compose" "a vector composed of the word's parts",
+    Random "random" "a vector of its own, from a hash of the word",
+);
+
 /// Word vectors under a normalisation. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct WordSpace {
     vectors: Arc<WordVectors>,
     normalization: Normalization,
+    unknown: UnknownWords,
     center: Option<Arc<[f64]>>,
 }
 
@@ -72,6 +96,7 @@ impl WordSpace {
         let mut space = WordSpace {
             vectors,
             normalization: Normalization::None,
+            unknown: UnknownWords::Skip,
             center: None,
         };
         if normalization.centers() {
@@ -91,8 +116,44 @@ impl WordSpace {
         WordSpace {
             vectors,
             normalization,
+            unknown: UnknownWords::Skip,
             center: center.map(Into::into),
         }
+    }
+
+    /// The same space with another way to treat words that the vectors do not know.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidParameter`] if words are to be composed and the vectors have no
+    /// subwords.
+    pub fn with_unknown(mut self, unknown: UnknownWords) -> Result<Self> {
+        if unknown == UnknownWords::Compose && !self.vectors.has_subwords() {
+            return Err(Error::InvalidParameter {
+                name: "unknown",
+                value: unknown.to_string(),
+                requirement: "skip or random with vectors that have no subwords",
+            });
+        }
+        self.unknown = unknown;
+        Ok(self)
+    }
+
+    /// What becomes of words that the vectors do not know.
+    #[must_use]
+    pub fn unknown(&self) -> UnknownWords {
+        self.unknown
+    }
+
+    /// Whether a word has a vector here.
+    #[must_use]
+    pub fn has_vector(&self, word: &str) -> bool {
+        self.vectors.id(word).is_some()
+            || match self.unknown {
+                UnknownWords::Skip => false,
+                UnknownWords::Compose => self.vectors.composes(word),
+                UnknownWords::Random => true,
+            }
     }
 
     /// The vectors behind it, as they are.
@@ -128,8 +189,12 @@ impl WordSpace {
     /// # Panics
     ///
     /// If `out` is not [`dim`](Self::dim) long or there is no such word.
-    pub fn copy_vector(&self, word: u32, out: &mut [f32]) -> Result<()> {
-        self.vectors.copy_finite_vector(word, out)?;
+    pub fn copy_vector(&self, word: Word, out: &mut [f32]) -> Result<()> {
+        match (word, self.unknown) {
+            (Word::Known(id), _) => self.vectors.copy_finite_vector(id, out)?,
+            (Word::Unknown(word), UnknownWords::Compose) => self.vectors.compose(word, out)?,
+            (Word::Unknown(word), _) => self.vectors.copy_random_vector(word, out),
+        }
         if let Some(center) = &self.center {
             for (x, mean) in out.iter_mut().zip(center.iter()) {
                 *x = (f64::from(*x) - mean) as f32;
@@ -146,10 +211,13 @@ impl WordSpace {
     /// # Errors
     ///
     /// As [`copy_vector`](Self::copy_vector).
-    pub fn gather(&self, words: &[u32]) -> Result<Vec<f32>> {
+    pub fn gather<'w>(
+        &self,
+        words: impl ExactSizeIterator<Item = Word<'w>>,
+    ) -> Result<Vec<f32>> {
         let dim = self.dim();
         let mut matrix = vec![0.0; words.len() * dim];
-        for (&word, row) in words.iter().zip(matrix.chunks_exact_mut(dim)) {
+        for (word, row) in words.zip(matrix.chunks_exact_mut(dim)) {
             self.copy_vector(word, row)?;
         }
         Ok(matrix)
@@ -190,7 +258,7 @@ impl Moments {
         let mut mean = vec![0.0; dim];
         let mut square = vec![0.0; dim];
         for &word in words {
-            space.copy_vector(word, &mut vector)?;
+            space.copy_vector(Word::Known(word), &mut vector)?;
             for (k, &x) in vector.iter().enumerate() {
                 let x = f64::from(x);
                 min = min.min(x);

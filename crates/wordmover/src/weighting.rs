@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::corpus::CorpusCounts;
+use crate::document::Word;
 use crate::names::names;
 
 /// How a word's count becomes its weight.
@@ -29,7 +30,7 @@ names!(Weighting, "weighting":
 impl Weighting {
     /// What one occurrence of a word is worth in a corpus, before weights are normalised.
     #[must_use]
-    pub fn of_word(self, word: u32, corpus: &CorpusCounts) -> f64 {
+    pub fn of_word(self, word: Word, corpus: &CorpusCounts) -> f64 {
         match self {
             Weighting::Nbow => 1.0,
             Weighting::Tfidf => corpus.inverse_document_frequency(word),

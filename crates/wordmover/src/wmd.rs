@@ -7,7 +7,7 @@
 //! put in one fixed order before solving, so the distance is symmetric to the
 //! last bit.
 
-use crate::document::Document;
+use crate::document::{Document, Word};
 use crate::error::{Error, Result};
 use crate::ground::direct::{self, Columns};
 use crate::space::WordSpace;
@@ -19,9 +19,9 @@ const ROUNDING: f64 = 1e-15;
 /// Mass that moves from a word of one document to a word of the other.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WordMove {
-    /// Word id in the first document.
+    /// Position of the word in the first document.
     pub from: u32,
-    /// Word id in the second document.
+    /// Position of the word in the second document.
     pub to: u32,
     /// How much moves, out of 1.
     pub mass: f64,
@@ -91,20 +91,14 @@ impl WordTransport {
         second: &Document,
     ) -> Result<Certificate> {
         let costs = full_costs(space, first, second)?;
-        let at = |document: &Document, word: u32| {
-            document
-                .words()
-                .binary_search(&word)
-                .expect("a word of the document") as u32
-        };
         let solution = Solution {
             cost: self.distance,
             flows: self
                 .moves
                 .iter()
                 .map(|step| Flow {
-                    from: at(first, step.from),
-                    to: at(second, step.to),
+                    from: step.from,
+                    to: step.to,
                     mass: step.mass,
                 })
                 .collect(),
@@ -218,17 +212,18 @@ impl Side {
         self.masses.push(mass);
     }
 
-    fn words(&self, document: &Document) -> Vec<u32> {
-        let word = |&position: &u32| document.words()[position as usize];
-        self.positions.iter().map(word).collect()
+    fn words<'d>(
+        &'d self,
+        document: &'d Document,
+    ) -> impl ExactSizeIterator<Item = Word<'d>> + Clone {
+        let positions = self.positions.iter();
+        positions.map(|&position| document.word(position as usize))
     }
 }
 
 /// A remainder with its ground costs: what the solver needs.
 struct Problem {
     remainder: Remainder,
-    source_words: Vec<u32>,
-    sink_words: Vec<u32>,
     columns: Columns,
     costs: Vec<f64>,
 }
@@ -247,14 +242,12 @@ impl Problem {
         } else {
             (second, first)
         };
-        let source_words = remainder.sources.words(there);
-        let sink_words = remainder.sinks.words(here);
-        let columns = Columns::new(&space.gather(&sink_words)?, space.dim());
-        let costs = costs_to(space, &source_words, &columns, sink_words.len())?;
+        let sinks = space.gather(remainder.sinks.words(here))?;
+        let columns = Columns::new(&sinks, space.dim());
+        let sources = remainder.sources.words(there);
+        let costs = costs_to(space, sources, &columns, remainder.sinks.len())?;
         Ok(Some(Problem {
             remainder,
-            source_words,
-            sink_words,
             columns,
             costs,
         }))
@@ -273,9 +266,9 @@ fn transport_in_order(
 ) -> Result<WordTransport> {
     let problem = Problem::of(space, first, second)?;
     let mut moves: Vec<WordMove> = merged(first, second)
-        .map(|Meeting { word, weights, .. }| WordMove {
-            from: word,
-            to: word,
+        .map(|Meeting { at, weights }| WordMove {
+            from: at.0 as u32,
+            to: at.1 as u32,
             mass: weights.0.min(weights.1),
             cost: 0.0,
         })
@@ -292,9 +285,10 @@ fn transport_in_order(
     let mut workspace = Workspace::default();
     let distance = problem.solve(&mut workspace)?;
     let from_first = problem.remainder.from_first;
-    let n_sinks = problem.sink_words.len();
+    let (sources, sinks) = (&problem.remainder.sources, &problem.remainder.sinks);
+    let n_sinks = sinks.len();
     for (source, sink, mass) in workspace.flows() {
-        let (there, here) = (problem.source_words[source], problem.sink_words[sink]);
+        let (there, here) = (sources.positions[source], sinks.positions[sink]);
         let (from, to) = if from_first {
             (there, here)
         } else {
@@ -354,7 +348,6 @@ pub(crate) fn in_order<'d>(a: &'d Document, b: &'d Document) -> (&'d Document, &
 
 /// A word of one of two documents, or of both.
 struct Meeting {
-    word: u32,
     /// Its position in each, where it has one.
     at: (usize, usize),
     /// Its weight in each, 0 where it is not.
@@ -365,25 +358,24 @@ struct Meeting {
 fn merged<'d>(first: &'d Document, second: &'d Document) -> impl Iterator<Item = Meeting> + 'd {
     let mut at = (0, 0);
     std::iter::from_fn(move || {
-        let word = match (first.words().get(at.0), second.words().get(at.1)) {
+        let next = |document: &'d Document, position: usize| {
+            (position < document.len()).then(|| document.word(position))
+        };
+        let word = match (next(first, at.0), next(second, at.1)) {
             (None, None) => return None,
-            (Some(&x), Some(&y)) => x.min(y),
-            (Some(&word), None) | (None, Some(&word)) => word,
+            (Some(x), Some(y)) => x.min(y),
+            (Some(word), None) | (None, Some(word)) => word,
         };
         let here = at;
-        let weight_in = |document: &Document, position: &mut usize| {
-            if document.words().get(*position) != Some(&word) {
+        let weight_in = |document: &'d Document, position: &mut usize| {
+            if next(document, *position) != Some(word) {
                 return 0.0;
             }
             *position += 1;
             document.weights()[*position - 1]
         };
         let weights = (weight_in(first, &mut at.0), weight_in(second, &mut at.1));
-        Some(Meeting {
-            word,
-            at: here,
-            weights,
-        })
+        Some(Meeting { at: here, weights })
     })
 }
 
@@ -393,9 +385,9 @@ fn full_costs(space: &WordSpace, first: &Document, second: &Document) -> Result<
 }
 
 /// Costs from `words` to the first `n_sinks` columns, without padding.
-fn costs_to(
+fn costs_to<'w>(
     space: &WordSpace,
-    words: &[u32],
+    words: impl ExactSizeIterator<Item = Word<'w>>,
     columns: &Columns,
     n_sinks: usize,
 ) -> Result<Vec<f64>> {
@@ -411,7 +403,7 @@ fn costs_to(
 fn centroid(space: &WordSpace, document: &Document) -> Result<Vec<f64>> {
     let mut mean = vec![0.0; space.dim()];
     let mut vector = vec![0.0; space.dim()];
-    for (&word, weight) in document.words().iter().zip(document.weights()) {
+    for (word, weight) in document.words().zip(document.weights()) {
         space.copy_vector(word, &mut vector)?;
         for (sum, &x) in mean.iter_mut().zip(&vector) {
             *sum += weight * f64::from(x);

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::checked::Checked;
 use crate::content_hash::ContentHash;
-use crate::document::{Document, WordCounts};
+use crate::document::{Document, Word, WordCounts};
 use crate::document_model::{DocumentFitter, DocumentModel};
 use crate::error::Result;
 use crate::random_documents::RandomDocuments;
@@ -92,7 +92,7 @@ impl Fitter {
     /// Takes note of the next document.
     pub fn observe(&mut self, counts: &WordCounts) {
         self.documents.observe(counts);
-        if !counts.words.is_empty() {
+        if !counts.is_empty() {
             self.gamma_sample.observe(counts);
             self.sample.observe(counts);
         }
@@ -111,21 +111,26 @@ impl Fitter {
         let params = EmbeddingParams::clone(&self.params).gamma(Gamma::None);
         let corpus = self.documents.corpus();
         let words = corpus.words();
-        let frequencies = words.iter().map(|&word| corpus.frequency(word));
+        let unknown = corpus.unknown();
+        let known = words.iter().map(|&word| Word::Known(word));
+        let all = known.chain(unknown.iter().map(|&word| Word::Unknown(word)));
+        let frequencies: Vec<_> = all.map(|word| corpus.frequency(word)).collect();
         let probabilities = corpus.probabilities().map_or(&[][..], |p| p.values());
         let mut hash = ContentHash::new("drawn-1")
             .bytes(self.documents.vectors().checksum().as_bytes())
             .json(&params)
             .numbers([corpus.n_documents()].into_iter())
             .numbers(words.iter().map(|&word| u64::from(word)))
-            .numbers(frequencies.clone().map(|frequency| frequency.documents))
-            .numbers(frequencies.map(|frequency| frequency.occurrences))
+            .json(&unknown)
+            .numbers(frequencies.iter().map(|frequency| frequency.documents))
+            .numbers(frequencies.iter().map(|frequency| frequency.occurrences))
             .numbers(probabilities.iter().map(|p| u64::from(p.to_bits())));
         for sample in [&self.gamma_sample, &self.sample] {
             hash = hash.numbers([sample.documents.len() as u64].into_iter());
             for counts in &sample.documents {
                 let pair = |&(word, count): &(u32, u32)| u64::from(word) << 32 | u64::from(count);
                 hash = hash.numbers(counts.words.iter().map(pair));
+                hash = hash.json(&counts.unknown);
             }
         }
         hash.hex()

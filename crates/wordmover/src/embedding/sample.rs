@@ -139,13 +139,20 @@ impl SampleDistances {
 
 /// A document's words and weights, bit by bit.
 #[derive(Debug, PartialEq, Eq, Hash)]
-struct Key(Box<[(u32, u64)]>);
+struct Key {
+    known: Box<[u32]>,
+    unknown: Box<[Box<str>]>,
+    weights: Box<[u64]>,
+}
 
 impl Key {
     fn of(document: &Document) -> Self {
-        let words = document.words().iter().copied();
-        let weights = document.weights().iter().map(|weight| weight.to_bits());
-        Key(words.zip(weights).collect())
+        let weights = document.weights().iter();
+        Key {
+            known: document.known().into(),
+            unknown: document.unknown().into(),
+            weights: weights.map(|weight| weight.to_bits()).collect(),
+        }
     }
 }
 

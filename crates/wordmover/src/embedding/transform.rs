@@ -18,7 +18,7 @@ use rayon::prelude::*;
 
 use super::sample::SampleDistances;
 use super::statistics::EmbeddingStatistics;
-use crate::document::Document;
+use crate::document::{Document, Word};
 use crate::error::{Error, Result};
 use crate::ground::direct::{self, Columns};
 use crate::ground::product::{self, PackedColumns, PackedRows};
@@ -167,14 +167,11 @@ struct Row<'d> {
 impl<'d> DocumentBlock<'d> {
     fn new(transform: &Transform<'d>, documents: &'d [Document]) -> Result<Self> {
         let mut number = HashMap::new();
-        let mut words = Vec::new();
+        let mut words: Vec<Word> = Vec::new();
         let rows = documents.iter().map(|document| {
             let known = transform.known.and_then(|known| known.get(document));
-            let to_solve = match known {
-                Some(_) => &[],
-                None => document.words(),
-            };
-            let numbered = to_solve.iter().map(|&word| {
+            let n_words = if known.is_some() { 0 } else { document.len() };
+            let numbered = document.words().take(n_words).map(|word| {
                 *number.entry(word).or_insert_with(|| {
                     words.push(word);
                     words.len() as u32 - 1

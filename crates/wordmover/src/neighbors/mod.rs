@@ -35,7 +35,7 @@ use std::ops::{ControlFlow, Range};
 use hashbrown::HashMap;
 use rayon::prelude::*;
 
-use crate::document::Document;
+use crate::document::{Document, Word};
 use crate::error::{Error, Result};
 use crate::space::WordSpace;
 use search::Search;
@@ -111,8 +111,10 @@ impl std::ops::AddAssign for SearchStatistics {
 pub struct WmdIndex {
     space: WordSpace,
     documents: Vec<Document>,
-    /// The corpus' distinct words are numbered in order of occurrence: by word id.
-    numbers: HashMap<u32, u32>,
+    /// The corpus' distinct words are numbered in order of occurrence: by word id, and by
+    /// the letters of words that the table lacks.
+    known: HashMap<u32, u32>,
+    unknown: HashMap<Box<str>, u32>,
     /// Numbers of the words of document `i`: `words[starts[i]..starts[i + 1]]`.
     words: Vec<u32>,
     starts: Vec<usize>,
@@ -134,11 +136,11 @@ impl WmdIndex {
     /// If a document has a word that the space lacks.
     pub fn new(space: WordSpace, documents: Vec<Document>) -> Result<Self> {
         let mut numbers = HashMap::new();
-        let mut distinct = Vec::new();
+        let mut distinct: Vec<Word> = Vec::new();
         let mut words = Vec::new();
         let mut starts = vec![0];
         for document in &documents {
-            words.extend(document.words().iter().map(|&word| {
+            words.extend(document.words().map(|word| {
                 *numbers.entry(word).or_insert_with(|| {
                     distinct.push(word);
                     distinct.len() as u32 - 1
@@ -153,11 +155,19 @@ impl WmdIndex {
             .zip(&distinct)
             .with_min_len(WORDS_PER_TASK)
             .try_for_each(|(vector, &word)| space.copy_vector(word, vector))?;
+        let (mut known, mut unknown) = (HashMap::new(), HashMap::new());
+        for (word, number) in numbers {
+            match word {
+                Word::Known(id) => known.insert(id, number),
+                Word::Unknown(word) => unknown.insert(Box::from(word), number),
+            };
+        }
         Ok(WmdIndex {
             radius: radius(&vectors, dim),
             space,
             documents,
-            numbers,
+            known,
+            unknown,
             words,
             starts,
             vectors,
@@ -264,12 +274,20 @@ impl WmdIndex {
     /// Number of distinct words of the documents.
     #[must_use]
     pub fn n_words(&self) -> usize {
-        self.numbers.len()
+        self.known.len() + self.unknown.len()
     }
 
     fn vector(&self, number: u32) -> &[f32] {
         let dim = self.space.dim();
         &self.vectors[number as usize * dim..][..dim]
+    }
+
+    /// The number of a word, if a document has it.
+    fn number(&self, word: Word) -> Option<u32> {
+        match word {
+            Word::Known(id) => self.known.get(&id).copied(),
+            Word::Unknown(word) => self.unknown.get(word).copied(),
+        }
     }
 
     /// Where the numbers of a document's words are.

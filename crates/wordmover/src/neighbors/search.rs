@@ -157,8 +157,8 @@ impl Search {
         self.table.nearest(index, &mut self.nearest);
         self.kept.clear();
         self.kept.resize(index.n_words(), 0.0);
-        for (own, (word, &weight)) in query.words().iter().zip(query.weights()).enumerate() {
-            if let Some(&number) = index.numbers.get(word) {
+        for (own, (word, &weight)) in query.words().zip(query.weights()).enumerate() {
+            if let Some(number) = index.number(word) {
                 self.kept[number as usize] = weight;
                 self.table.ensure(index, [number]);
                 let costs = self.table.row(number).iter().enumerate();

@@ -290,6 +290,14 @@ pub enum VectorsError {
         /// The scale.
         value: f32,
     },
+    /// A word's probability is not one.
+    #[error("{at}: the probability {value} is not between 0 and 1")]
+    BadProbability {
+        /// Where.
+        at: Place,
+        /// The value.
+        value: f32,
+    },
     /// A value too large for the precision to be written.
     #[error("the vector of {} holds {value}, too large for {precision}", quoted(.word))]
     TooLargeForPrecision {

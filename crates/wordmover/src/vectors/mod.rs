@@ -27,6 +27,7 @@ mod native;
 mod nearest;
 mod precision;
 mod rows;
+mod subwords;
 mod text;
 mod word2vec_binary;
 mod words;
@@ -49,6 +50,7 @@ use foreign::GrowingTable;
 use input::Input;
 use native::NativeTable;
 use rows::{ByteOwner, Rows};
+use subwords::Pieces;
 use words::WordList;
 
 /// The largest dimension accepted: far beyond any published table, and small
@@ -82,6 +84,10 @@ pub struct WordVectors {
     words: WordList,
     rows: Rows,
     checksum: OnceLock<String>,
+    probabilities: Option<Vec<f32>>,
+    pieces: Option<Pieces>,
+    /// Typical length of a vector.
+    length: OnceLock<f64>,
 }
 
 impl WordVectors {
@@ -202,6 +208,9 @@ impl WordVectors {
             words: table.words,
             rows: Rows::from_floats(table.values, table.dim),
             checksum: OnceLock::new(),
+            probabilities: None,
+            pieces: None,
+            length: OnceLock::new(),
         }
     }
 
@@ -217,6 +226,8 @@ impl WordVectors {
             words,
             rows,
             checksum,
+            probabilities,
+            pieces,
         } = native::load(owner, limit).map_err(invalid)?;
         let checksum = checksum.map_or_else(OnceLock::new, OnceLock::from);
         Ok(WordVectors {
@@ -224,6 +235,9 @@ impl WordVectors {
             words,
             rows,
             checksum,
+            probabilities,
+            pieces,
+            length: OnceLock::new(),
         })
     }
 
@@ -330,14 +344,15 @@ impl WordVectors {
     /// Like [`copy_vector`](Self::copy_vector).
     pub fn copy_finite_vector(&self, id: u32, out: &mut [f32]) -> Result<()> {
         self.copy_vector(id, out);
-        match out.iter().find(|value| !value.is_finite()) {
+        self.check_finite_at(out, Place::Entry(u64::from(id) + 1))
+    }
+
+    fn check_finite_at(&self, values: &[f32], at: Place) -> Result<()> {
+        match values.iter().find(|value| !value.is_finite()) {
             None => Ok(()),
             Some(value) => {
-                let at = Place::Entry(u64::from(id) + 1);
-                Err(self.invalid(VectorsError::NotFinite {
-                    at,
-                    value: value.to_string(),
-                }))
+                let value = value.to_string();
+                Err(self.invalid(VectorsError::NotFinite { at, value }))
             }
         }
     }

@@ -11,6 +11,7 @@ use crate::container::{self, ContainerError};
 use crate::vectors::error::Checked;
 use crate::vectors::input::Input;
 use crate::vectors::rows::{ByteOwner, Rows};
+use crate::vectors::subwords::Pieces;
 use crate::vectors::words::{Duplicate, WordList};
 use crate::vectors::{MAX_DIM, MAX_WORDS, Place, Precision, VectorsError, precision};
 
@@ -28,6 +29,10 @@ pub(in crate::vectors) struct NativeTable {
     pub(in crate::vectors) rows: Rows,
     /// As stored; none if only a part of the words was wanted.
     pub(in crate::vectors) checksum: Option<String>,
+    /// Probabilities of the words in running text, if the file has them.
+    pub(in crate::vectors) probabilities: Option<Vec<f32>>,
+    /// Parts of words, if the file has them.
+    pub(in crate::vectors) pieces: Option<Pieces>,
 }
 
 /// Takes the bytes of a native file from a stream.
@@ -52,61 +57,145 @@ pub(in crate::vectors) fn load(owner: ByteOwner, limit: usize) -> Checked<Native
     let (data_start, metadata) = container::parse(bytes)?;
     let stated = Stated::from_metadata(&metadata)?;
 
-    let vectors = tensor(&metadata, "vectors")?;
-    let &[n_words, dim] = &vectors.shape[..] else {
-        return Err(mismatch("vectors", vectors, stated.dtype(), "[n, dim]"));
+    let file = File {
+        owner: &owner,
+        bytes,
+        data_start,
+        metadata: &metadata,
+        precision: stated.precision,
     };
-    if vectors.dtype != stated.dtype() {
-        return Err(mismatch(
-            "vectors",
-            vectors,
-            stated.dtype(),
-            &format!("[{n_words}, {dim}]"),
-        ));
-    }
-    if n_words == 0 {
-        return Err(VectorsError::Empty);
-    }
-    if n_words as u64 > MAX_WORDS {
-        return Err(VectorsError::TooManyWords {
-            at: Place::Entry(MAX_WORDS + 1),
-        });
-    }
-    if !(1..=MAX_DIM).contains(&dim) {
-        return Err(VectorsError::Dimension { dim });
-    }
-    let range =
-        |info: &TensorInfo| data_start + info.data_offsets.0..data_start + info.data_offsets.1;
-    let column = |name, dtype| -> Checked<Range<usize>> {
-        let info = tensor(&metadata, name)?;
-        if info.dtype != dtype || info.shape != [n_words] {
-            return Err(mismatch(name, info, dtype, &format!("[{n_words}]")));
+    let (words, rows, n_words) = file.table(&WORDS, limit)?;
+    let n_kept = words.len();
+    let probabilities = match metadata.info("probabilities") {
+        Some(_) => Some(file.probabilities(n_words, n_kept)?),
+        None => None,
+    };
+    let pieces = match (metadata.info(PIECES.rows), stated.pieces_checksum) {
+        (None, _) => None,
+        (Some(_), None) => {
+            return Err(VectorsError::NativeMetadata {
+                key: "pieces_checksum",
+                found: None,
+            });
         }
-        Ok(range(info))
+        (Some(_), Some(checksum)) => {
+            let (pieces, piece_rows, _) = file.table(&PIECES, usize::MAX)?;
+            if piece_rows.dim() != rows.dim() {
+                let dim = piece_rows.dim();
+                return Err(VectorsError::Dimension { dim });
+            }
+            Some(Pieces::new(pieces, piece_rows, checksum))
+        }
     };
-    let word_ends = &bytes[column("word_ends", Dtype::U32)?];
-    let packed = tensor(&metadata, "words")?;
-    if packed.dtype != Dtype::U8 || packed.shape.len() != 1 {
-        return Err(mismatch("words", packed, Dtype::U8, "[bytes]"));
-    }
-    let packed = &bytes[range(packed)];
-
-    let n_kept = n_words.min(limit);
-    let scales = match stated.precision {
-        Precision::Int8 => read_scales(&bytes[column("scales", Dtype::F32)?], n_kept)?,
-        Precision::F32 | Precision::F16 => Vec::new(),
-    };
-    let words = read_words(word_ends, packed, n_kept)?;
-    let rows_start = range(vectors).start;
-    let rows_len = n_kept * dim * stated.precision.n_bytes();
-    let rows_range = rows_start..rows_start + rows_len;
-    let rows = Rows::stored(owner.clone(), rows_range, dim, stated.precision, scales);
-    let checksum = (n_kept == n_words).then_some(stated.checksum);
     Ok(NativeTable {
         words,
         rows,
-        checksum,
+        checksum: (n_kept == n_words).then_some(stated.checksum),
+        probabilities,
+        pieces,
     })
+}
+
+/// Names of the tensors of a table.
+struct Names {
+    ends: &'static str,
+    scales: &'static str,
+    rows: &'static str,
+    packed: &'static str,
+}
+
+const WORDS: Names = Names {
+    ends: "word_ends",
+    scales: "scales",
+    rows: "vectors",
+    packed: "words",
+};
+
+const PIECES: Names = Names {
+    ends: "piece_ends",
+    scales: "piece_scales",
+    rows: "piece_vectors",
+    packed: "pieces",
+};
+
+/// A file whose container is sound.
+struct File<'b> {
+    owner: &'b ByteOwner,
+    bytes: &'b [u8],
+    data_start: usize,
+    metadata: &'b Metadata,
+    precision: Precision,
+}
+
+impl<'b> File<'b> {
+    fn range(&self, info: &TensorInfo) -> Range<usize> {
+        let (start, end) = info.data_offsets;
+        self.data_start + start..self.data_start + end
+    }
+
+    /// The bytes of a tensor with one number for each word.
+    fn column(&self, name: &'static str, dtype: Dtype, n: usize) -> Checked<&'b [u8]> {
+        let info = tensor(self.metadata, name)?;
+        if info.dtype != dtype || info.shape != [n] {
+            return Err(mismatch(name, info, dtype, &format!("[{n}]")));
+        }
+        Ok(&self.bytes[self.range(info)])
+    }
+
+    /// The first `limit` words and rows of a table, and how many it has.
+    fn table(&self, names: &Names, limit: usize) -> Checked<(WordList, Rows, usize)> {
+        let dtype = dtype_of(self.precision);
+        let rows = tensor(self.metadata, names.rows)?;
+        let &[n_words, dim] = &rows.shape[..] else {
+            return Err(mismatch(names.rows, rows, dtype, "[n, dim]"));
+        };
+        if rows.dtype != dtype {
+            let shape = format!("[{n_words}, {dim}]");
+            return Err(mismatch(names.rows, rows, dtype, &shape));
+        }
+        if n_words == 0 {
+            return Err(VectorsError::Empty);
+        }
+        if n_words as u64 > MAX_WORDS {
+            return Err(VectorsError::TooManyWords {
+                at: Place::Entry(MAX_WORDS + 1),
+            });
+        }
+        if !(1..=MAX_DIM).contains(&dim) {
+            return Err(VectorsError::Dimension { dim });
+        }
+        let ends = self.column(names.ends, Dtype::U32, n_words)?;
+        let packed = tensor(self.metadata, names.packed)?;
+        if packed.dtype != Dtype::U8 || packed.shape.len() != 1 {
+            return Err(mismatch(names.packed, packed, Dtype::U8, "[bytes]"));
+        }
+        let packed = &self.bytes[self.range(packed)];
+        let n_kept = n_words.min(limit);
+        let scales = match self.precision {
+            Precision::Int8 => {
+                read_scales(self.column(names.scales, Dtype::F32, n_words)?, n_kept)?
+            }
+            Precision::F32 | Precision::F16 => Vec::new(),
+        };
+        let words = read_words(ends, packed, n_kept)?;
+        let start = self.range(rows).start;
+        let range = start..start + n_kept * dim * self.precision.n_bytes();
+        let rows = Rows::stored(self.owner.clone(), range, dim, self.precision, scales);
+        Ok((words, rows, n_words))
+    }
+
+    fn probabilities(&self, n_words: usize, n_kept: usize) -> Checked<Vec<f32>> {
+        let bytes = self.column("probabilities", Dtype::F32, n_words)?;
+        let values = bytes.as_chunks().0[..n_kept].iter();
+        let values: Vec<f32> = values.map(|&stored| f32::from_le_bytes(stored)).collect();
+        match values.iter().position(|p| !(0.0..=1.0).contains(p)) {
+            Some(index) => Err(VectorsError::BadProbability {
+                at: Place::Entry(index as u64 + 1),
+                value: values[index],
+            }),
+            None => Ok(values),
+        }
+    }
 }
 
 impl From<ContainerError> for VectorsError {
@@ -124,6 +213,7 @@ impl From<ContainerError> for VectorsError {
 struct Stated {
     precision: Precision,
     checksum: String,
+    pieces_checksum: Option<String>,
 }
 
 impl Stated {
@@ -157,11 +247,8 @@ impl Stated {
         Ok(Stated {
             precision: precision.ok_or_else(|| unusable("precision"))?,
             checksum: checksum.ok_or_else(|| unusable("checksum"))?,
+            pieces_checksum: get("pieces_checksum").filter(|sum| is_checksum(sum)),
         })
-    }
-
-    fn dtype(&self) -> Dtype {
-        dtype_of(self.precision)
     }
 }
 
