@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyString};
 use wordmover::names::Named;
 use wordmover::text::{Case, StopWords, Tokenizer};
-use wordmover::{Components, Error, Gamma, Normalization};
+use wordmover::{Components, Error, Gamma, Normalization, UnknownWords};
 
 use crate::texts::kind_of;
 
@@ -74,6 +74,14 @@ pub fn components(value: &str) -> PyResult<Components> {
             "components is {value:?}: it must be \"keep\", \"flatten=K\" or \"remove=K\""
         ))
     })
+}
+
+/// What becomes of unknown words; None leaves it to the vectors.
+pub fn unknown(name: Option<&str>) -> PyResult<Option<UnknownWords>> {
+    let choices = UnknownWords::ALL
+        .iter()
+        .map(|&value| (Some(value.name()), Some(value)));
+    one_of("unknown", name, choices.chain([(None, None)]))
 }
 
 /// `"auto"`, a number, or None for distances as they are.

@@ -74,6 +74,10 @@ pub fn word_movers_distance(
         };
         return Ok((distance, None));
     }
+    let texts = [&a, &b].map(|document| -> Vec<String> {
+        let words = document.words().map(|word| word.text(vectors).to_owned());
+        words.collect()
+    });
     let solve = move || wmd::transport(&space, &a, &b);
     let plan = if is_long {
         run(py, None, move |_| solve())?
@@ -81,8 +85,8 @@ pub fn word_movers_distance(
         py.detach(solve).map_err(to_python)?
     };
     let named = plan.moves.iter().map(|step| {
-        let word = |id| vectors.word(id).to_owned();
-        (word(step.from), word(step.to), step.mass, step.cost)
+        let [from, to] = [&texts[0][step.from as usize], &texts[1][step.to as usize]];
+        (from.clone(), to.clone(), step.mass, step.cost)
     });
     Ok((plan.distance, Some(named.collect())))
 }

@@ -23,7 +23,7 @@ pub struct Fitter {
 impl Fitter {
     /// Takes note of the corpus.
     #[new]
-    #[pyo3(signature = (counts, *, vectors, n_features, d_max, weights, normalization, random_words, post_processing, components, case, stop_words, min_count, max_words, seed))]
+    #[pyo3(signature = (counts, *, vectors, n_features, d_max, weights, normalization, random_words, post_processing, components, case, stop_words, unknown, min_count, max_words, seed))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords")]
     fn new(
         py: Python<'_>,
@@ -38,6 +38,7 @@ impl Fitter {
         components: &str,
         case: &str,
         stop_words: &Bound<'_, PyAny>,
+        unknown: Option<&str>,
         min_count: u64,
         max_words: usize,
         seed: u64,
@@ -55,6 +56,7 @@ impl Fitter {
             .components(choices::components(components)?)
             .tokenizer(choices::tokenizer(case, stop_words)?)
             .seed(seed);
+        params.documents.unknown = choices::unknown(unknown)?;
         params.documents.bag.min_count = min_count;
         params.documents.bag.max_words = max_words;
         let params = params.check().map_err(to_python)?;

@@ -203,6 +203,8 @@ impl Model {
             StopWords::Custom(words) => dict.set_item("stop_words", Vec::from_iter(words))?,
             _ => dict.set_item("stop_words", py.None())?,
         }
+        let unknown = self.0.space().unknown();
+        dict.set_item("unknown", unknown.name())?;
         dict.set_item("min_count", documents.bag.min_count)?;
         dict.set_item("max_words", documents.bag.max_words)?;
         dict.set_item("random_state", params.seed)?;

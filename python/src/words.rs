@@ -18,15 +18,28 @@ pub struct WordCounts(pub Arc<Vec<wordmover::WordCounts>>);
 
 type PyArray<'py, T> = Bound<'py, PyArray1<T>>;
 
-/// The parts of a pickle: word ids, their counts, where each document ends in these, and
-/// each document's tokens that are known and unknown.
+/// The parts of a pickle: word ids, their counts, where each document ends in these; words
+/// that the table lacks, their counts, where each document ends in these; and each document's
+/// tokens that are known and unknown.
 type Parts<'py> = (
     PyArray<'py, u32>,
+    PyArray<'py, u32>,
+    PyArray<'py, u64>,
+    Vec<String>,
     PyArray<'py, u32>,
     PyArray<'py, u64>,
     PyArray<'py, u64>,
     PyArray<'py, u64>,
 );
+
+/// Where each document ends if its words are written one after the other.
+fn ends_of(lengths: impl Iterator<Item = usize>) -> Vec<u64> {
+    let sums = lengths.scan(0, |end, length| {
+        *end += length as u64;
+        Some(*end)
+    });
+    sums.collect()
+}
 
 #[pymethods]
 impl WordCounts {
@@ -45,15 +58,14 @@ impl WordCounts {
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Parts<'py>)> {
         let (py, all) = (slf.py(), &slf.get().0);
         let words = || all.iter().flat_map(|counts| &counts.words);
-        let mut end = 0;
-        let ends = all.iter().map(|counts| {
-            end += counts.words.len() as u64;
-            end
-        });
+        let unknown = || all.iter().flat_map(|counts| &counts.unknown);
         let parts = (
             PyArray1::from_iter(py, words().map(|&(word, _)| word)),
             PyArray1::from_iter(py, words().map(|&(_, count)| count)),
-            PyArray1::from_vec(py, ends.collect()),
+            PyArray1::from_vec(py, ends_of(all.iter().map(|counts| counts.words.len()))),
+            unknown().map(|(word, _)| String::from(&**word)).collect(),
+            PyArray1::from_iter(py, unknown().map(|&(_, count)| count)),
+            PyArray1::from_vec(py, ends_of(all.iter().map(|counts| counts.unknown.len()))),
             PyArray1::from_iter(py, all.iter().map(|counts| counts.n_known)),
             PyArray1::from_iter(py, all.iter().map(|counts| counts.n_unknown)),
         );
@@ -62,37 +74,58 @@ impl WordCounts {
 
     /// What pickles are read with.
     #[staticmethod]
-    #[pyo3(signature = (words: "object", counts: "object", ends: "object", n_known: "object", n_unknown: "object") -> "WordCounts")]
+    #[pyo3(signature = (words: "object", counts: "object", ends: "object", unknown: "object", unknown_counts: "object", unknown_ends: "object", n_known: "object", n_unknown: "object") -> "WordCounts")]
+    #[expect(clippy::too_many_arguments, reason = "parts of a pickle")]
     fn _from_parts(
         words: PyReadonlyArray1<'_, u32>,
         counts: PyReadonlyArray1<'_, u32>,
         ends: PyReadonlyArray1<'_, u64>,
+        unknown: Vec<String>,
+        unknown_counts: PyReadonlyArray1<'_, u32>,
+        unknown_ends: PyReadonlyArray1<'_, u64>,
         n_known: PyReadonlyArray1<'_, u64>,
         n_unknown: PyReadonlyArray1<'_, u64>,
     ) -> PyResult<Self> {
-        let damaged = || PyValueError::new_err("damaged pickle of counted words");
-        let (words, counts) = (words.as_slice()?, counts.as_slice()?);
+        let unknown: Vec<Box<str>> = unknown.into_iter().map(String::into_boxed_str).collect();
+        let words = parts_of(words.as_slice()?, counts.as_slice()?, ends.as_slice()?);
+        let unknown = parts_of(
+            &unknown,
+            unknown_counts.as_slice()?,
+            unknown_ends.as_slice()?,
+        );
         let (n_known, n_unknown) = (n_known.as_slice()?, n_unknown.as_slice()?);
-        let ends = ends.as_slice()?;
-        if words.len() != counts.len() || [n_known.len(), n_unknown.len()] != [ends.len(); 2] {
-            return Err(damaged());
+        let n = n_known.len();
+        let (Some(words), Some(unknown)) = (words, unknown) else {
+            return Err(PyValueError::new_err("damaged pickle of counted words"));
+        };
+        if [words.len(), unknown.len(), n_unknown.len()] != [n; 3] {
+            return Err(PyValueError::new_err("damaged pickle of counted words"));
         }
-        let mut start = 0;
-        let mut all = Vec::with_capacity(ends.len());
-        for (index, &end) in ends.iter().enumerate() {
-            let range = start..end as usize;
-            let (Some(words), Some(counts)) = (words.get(range.clone()), counts.get(range)) else {
-                return Err(damaged());
-            };
-            all.push(wordmover::WordCounts {
-                words: words.iter().copied().zip(counts.iter().copied()).collect(),
-                n_known: n_known[index],
-                n_unknown: n_unknown[index],
-            });
-            start = end as usize;
-        }
-        Ok(WordCounts(Arc::new(all)))
+        let documents = words.into_iter().zip(unknown).zip(n_known).zip(n_unknown);
+        let documents =
+            documents.map(
+                |(((words, unknown), &n_known), &n_unknown)| wordmover::WordCounts {
+                    words,
+                    unknown,
+                    n_known,
+                    n_unknown,
+                },
+            );
+        Ok(WordCounts(Arc::new(documents.collect())))
     }
+}
+
+/// Words and counts of each document, which ends where `ends` says.
+fn parts_of<W: Clone>(words: &[W], counts: &[u32], ends: &[u64]) -> Option<Vec<Vec<(W, u32)>>> {
+    let mut start = 0;
+    let documents = ends.iter().map(|&end| {
+        let range = start..usize::try_from(end).ok()?;
+        start = range.end;
+        let words = words.get(range.clone())?.iter().cloned();
+        Some(words.zip(counts.get(range)?.iter().copied()).collect())
+    });
+    let documents: Option<Vec<_>> = documents.collect();
+    documents.filter(|_| words.len() == counts.len())
 }
 
 /// Counts the words of documents.

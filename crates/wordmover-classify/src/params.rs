@@ -1,7 +1,7 @@
 //! What the user chooses; `docs/protocols.md` says why the protocols are as they are.
 
 use serde::{Deserialize, Serialize};
-use wordmover::{EmbeddingParams, Weighting};
+use wordmover::{EmbeddingParams, UnknownWords, Weighting};
 
 use crate::error::{Error, Result};
 
@@ -73,7 +73,7 @@ impl WmeParams {
         };
         WmeParams {
             protocol,
-            embedding: EmbeddingParams::default().n_features(n_features),
+            embedding: embedding(protocol).n_features(n_features),
             d_maxes,
             weightings: weightings(protocol),
         }
@@ -110,7 +110,7 @@ impl KnnParams {
     pub fn new(protocol: Protocol) -> Self {
         KnnParams {
             protocol,
-            embedding: EmbeddingParams::default(),
+            embedding: embedding(protocol),
             max_k: 21,
             weightings: weightings(protocol),
         }
@@ -122,6 +122,15 @@ impl KnnParams {
         self.embedding.clone().check()?;
         Ok(())
     }
+}
+
+/// The paper drops words that the vectors do not know.
+fn embedding(protocol: Protocol) -> EmbeddingParams {
+    let mut params = EmbeddingParams::default();
+    if protocol == Protocol::Paper {
+        params.documents.unknown = Some(UnknownWords::Skip);
+    }
+    params
 }
 
 fn weightings(protocol: Protocol) -> Vec<Weighting> {

@@ -41,6 +41,13 @@ impl SpoolWriter {
             self.file.write_all(&word.to_le_bytes())?;
             self.file.write_all(&count.to_le_bytes())?;
         }
+        self.file
+            .write_all(&(counts.unknown.len() as u64).to_le_bytes())?;
+        for (word, count) in &counts.unknown {
+            self.file.write_all(&(word.len() as u64).to_le_bytes())?;
+            self.file.write_all(word.as_bytes())?;
+            self.file.write_all(&count.to_le_bytes())?;
+        }
         Ok(())
     }
 
@@ -70,10 +77,7 @@ impl SpoolReader {
     }
 
     fn read(&mut self) -> io::Result<(String, WordCounts)> {
-        let length = self.number()? as usize;
-        let mut id = vec![0; length];
-        self.file.read_exact(&mut id)?;
-        let id = String::from_utf8(id).map_err(io::Error::other)?;
+        let id = self.text()?;
         let n_words = self.number()?;
         let mut counts = WordCounts::default();
         let mut pair = [0; 8];
@@ -83,7 +87,20 @@ impl SpoolReader {
             let number = |bytes: &[u8]| u32::from_le_bytes(bytes.try_into().expect("four bytes"));
             counts.words.push((number(word), number(count)));
         }
+        for _ in 0..self.number()? {
+            let word = self.text()?;
+            let mut count = [0; 4];
+            self.file.read_exact(&mut count)?;
+            let count = u32::from_le_bytes(count);
+            counts.unknown.push((word.into_boxed_str(), count));
+        }
         Ok((id, counts))
+    }
+
+    fn text(&mut self) -> io::Result<String> {
+        let mut text = vec![0; self.number()? as usize];
+        self.file.read_exact(&mut text)?;
+        String::from_utf8(text).map_err(io::Error::other)
     }
 
     fn number(&mut self) -> io::Result<u64> {
@@ -102,6 +119,7 @@ mod tests {
         for n in [0u32, 3, 500_000] {
             let counts = |i| WordCounts {
                 words: (0..i % 23).map(|k| (i ^ k, k + 1)).collect(),
+                unknown: (0..i % 3).map(|k| (format!("wört{k}").into(), i)).collect(),
                 ..WordCounts::default()
             };
             let mut writer = SpoolWriter::new();

@@ -106,10 +106,12 @@ impl AveragedVectors {
         rows.par_chunks_exact_mut(dim).zip(texts).try_for_each_init(
             || vec![0.0; dim],
             |vector, (row, text)| {
-                let n: f64 = text.iter().map(|(_, count)| f64::from(count)).sum();
-                for (word, count) in text.iter() {
+                let space = self.documents.space();
+                let words = || text.iter().filter(|&(word, _)| space.has_vector(word));
+                let n: f64 = words().map(|(_, count)| f64::from(count)).sum();
+                for (word, count) in words() {
                     let weight = f64::from(count) * self.documents.word_weight(word) / n;
-                    self.documents.space().copy_vector(word, vector)?;
+                    space.copy_vector(word, vector)?;
                     for (sum, &x) in row.iter_mut().zip(&*vector) {
                         *sum += weight * f64::from(x);
                     }

@@ -28,13 +28,13 @@ pub struct WordFrequency {
 }
 
 impl CorpusCounts {
-    /// Takes note of one more document.
-    pub fn observe(&mut self, counts: &WordCounts) {
+    /// Takes note of those words of one more document that have a vector.
+    pub(crate) fn observe(&mut self, counts: &WordCounts, has_vector: impl Fn(Word) -> bool) {
         self.n_documents += 1;
-        for (word, count) in counts.iter() {
+        for (word, count) in counts.iter().filter(|&(word, _)| has_vector(word)) {
             let frequency = match word {
                 Word::Known(id) => self.words.entry(id).or_default(),
-                Word::Unknown(word) => self.unknown.entry_ref(word).or_default(),
+                Word::Unknown(word) => self.unknown.entry(word.into()).or_default(),
             };
             frequency.documents += 1;
             frequency.occurrences += u64::from(count);
@@ -118,7 +118,9 @@ impl CorpusCounts {
             (Some(probabilities), Word::Known(id)) => probabilities.of(id),
             // Too rare to be in the table.
             (Some(_), Word::Unknown(_)) => 0.0,
-            (None, word) => self.frequency(word).occurrences as f64 / self.n_occurrences.max(1) as f64,
+            (None, word) => {
+                self.frequency(word).occurrences as f64 / self.n_occurrences.max(1) as f64
+            }
         }
     }
 

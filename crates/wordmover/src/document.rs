@@ -12,7 +12,6 @@ use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::space::WordSpace;
 use crate::text::Tokenizer;
 use crate::vectors::WordVectors;
 
@@ -47,7 +46,8 @@ impl<'w> Word<'w> {
 }
 
 /// The words of one text with their counts, in order of first occurrence: those of the table,
-/// then those it lacks that have a vector nevertheless.
+/// and those it lacks. What becomes of the latter is decided by the
+/// [`DocumentModel`](crate::DocumentModel) that weighs them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct WordCounts {
     /// Ids of words of the table, and counts.
@@ -56,38 +56,33 @@ pub struct WordCounts {
     pub unknown: Vec<(Box<str>, u32)>,
     /// Tokens the table knows.
     pub n_known: u64,
-    /// Tokens it does not know, but that have a vector.
-    pub n_composed: u64,
-    /// Tokens without a vector; they have no place in a bag.
-    pub n_skipped: u64,
+    /// Tokens it does not know.
+    pub n_unknown: u64,
 }
 
 impl WordCounts {
     /// Counts the words of a text.
     #[must_use]
-    pub fn from_text(text: &str, tokenizer: &Tokenizer, space: &WordSpace) -> Self {
-        let mut counter = Counter::new(space);
+    pub fn from_text(text: &str, tokenizer: &Tokenizer, vectors: &WordVectors) -> Self {
+        let mut counter = Counter::new(vectors);
         tokenizer.for_each(text, |word| counter.add(word));
         counter.counts
     }
 
     /// Counts words that were tokenised elsewhere; nothing is lower-cased or dropped.
     #[must_use]
-    pub fn from_tokens<'t>(tokens: impl IntoIterator<Item = &'t str>, space: &WordSpace) -> Self {
-        let mut counter = Counter::new(space);
+    pub fn from_tokens<'t>(
+        tokens: impl IntoIterator<Item = &'t str>,
+        vectors: &WordVectors,
+    ) -> Self {
+        let mut counter = Counter::new(vectors);
         for token in tokens {
             counter.add(token);
         }
         counter.counts
     }
 
-    /// Whether there is no word with a vector.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.words.is_empty() && self.unknown.is_empty()
-    }
-
-    /// All words that have a vector, and their counts.
+    /// All words and their counts.
     pub fn iter(&self) -> impl Iterator<Item = (Word<'_>, u32)> {
         let known = self.words.iter().map(|&(id, n)| (Word::Known(id), n));
         let unknown = self.unknown.iter();
@@ -96,17 +91,17 @@ impl WordCounts {
 }
 
 /// Counts words while keeping their order.
-struct Counter<'s> {
-    space: &'s WordSpace,
+struct Counter<'v> {
+    vectors: &'v WordVectors,
     counts: WordCounts,
     position: HashMap<u32, u32>,
     unknown_position: HashMap<Box<str>, u32>,
 }
 
-impl<'s> Counter<'s> {
-    fn new(space: &'s WordSpace) -> Self {
+impl<'v> Counter<'v> {
+    fn new(vectors: &'v WordVectors) -> Self {
         Counter {
-            space,
+            vectors,
             counts: WordCounts::default(),
             position: HashMap::new(),
             unknown_position: HashMap::new(),
@@ -115,7 +110,7 @@ impl<'s> Counter<'s> {
 
     fn add(&mut self, word: &str) {
         let counts = &mut self.counts;
-        if let Some(id) = self.space.vectors().id(word) {
+        if let Some(id) = self.vectors.id(word) {
             counts.n_known += 1;
             let next = counts.words.len() as u32;
             let position = *self.position.entry(id).or_insert(next);
@@ -124,17 +119,15 @@ impl<'s> Counter<'s> {
             }
             let count = &mut counts.words[position as usize].1;
             *count = count.saturating_add(1);
-        } else if self.space.has_vector(word) {
-            counts.n_composed += 1;
+        } else {
+            counts.n_unknown += 1;
             let next = counts.unknown.len() as u32;
-            let position = *self.unknown_position.entry_ref(word).or_insert(next);
+            let position = *self.unknown_position.entry(word.into()).or_insert(next);
             if position == next {
                 counts.unknown.push((word.into(), 0));
             }
             let count = &mut counts.unknown[position as usize].1;
             *count = count.saturating_add(1);
-        } else {
-            counts.n_skipped += 1;
         }
     }
 }
@@ -176,13 +169,19 @@ pub struct Document {
 }
 
 impl Document {
-    /// Applies the rules to one text's counts.
-    #[must_use]
-    pub fn from_counts(counts: &WordCounts, corpus: &CorpusCounts, rules: &BagRules) -> Self {
+    /// Applies the rules to those of one text's words that have a vector.
+    pub(crate) fn from_counts(
+        counts: &WordCounts,
+        corpus: &CorpusCounts,
+        rules: &BagRules,
+        has_vector: impl Fn(Word) -> bool,
+    ) -> Self {
         let frequent = |word: Word| {
             rules.min_count <= 1 || corpus.frequency(word).occurrences >= rules.min_count
         };
-        let mut kept: Vec<(Word, u32)> = counts.iter().filter(|(word, _)| frequent(*word)).collect();
+        let counted = counts.iter();
+        let kept = counted.filter(|&(word, _)| has_vector(word) && frequent(word));
+        let mut kept: Vec<(Word, u32)> = kept.collect();
         let n_cut = kept.len().saturating_sub(rules.max_words);
         if n_cut > 0 {
             // Stable: equal counts stay in order of occurrence.
@@ -190,9 +189,8 @@ impl Document {
             kept.truncate(rules.max_words);
         }
         kept.sort_unstable();
-        let weight = |&(word, count): &(Word, u32)| {
-            f64::from(count) * rules.weighting.of_word(word, corpus)
-        };
+        let weight =
+            |&(word, count): &(Word, u32)| f64::from(count) * rules.weighting.of_word(word, corpus);
         let raw: Vec<f64> = kept.iter().map(weight).collect();
         let total: f64 = raw.iter().sum();
         let mut document = Document {
@@ -209,14 +207,15 @@ impl Document {
         document
     }
 
-    /// A bag on its own, without a corpus: NBOW weights of all its words.
+    /// A bag on its own, without a corpus: NBOW weights of all words that the table knows.
     #[must_use]
     pub fn nbow(counts: &WordCounts) -> Self {
         let rules = BagRules {
             max_words: usize::MAX,
             ..BagRules::default()
         };
-        Self::from_counts(counts, &CorpusCounts::default(), &rules)
+        let is_known = |word: Word| matches!(word, Word::Known(_));
+        Self::from_counts(counts, &CorpusCounts::default(), &rules, is_known)
     }
 
     /// A bag of word ids with weights of one's own.
@@ -336,6 +335,14 @@ pub enum DocumentError {
 mod tests {
     use super::*;
 
+    fn document(counts: &WordCounts, corpus: &CorpusCounts, rules: &BagRules) -> Document {
+        Document::from_counts(counts, corpus, rules, |word| matches!(word, Word::Known(_)))
+    }
+
+    fn observe(corpus: &mut CorpusCounts, counts: &WordCounts) {
+        corpus.observe(counts, |word| matches!(word, Word::Known(_)));
+    }
+
     fn counts(words: &[(u32, u32)]) -> WordCounts {
         WordCounts {
             words: words.to_vec(),
@@ -345,7 +352,7 @@ mod tests {
 
     #[test]
     fn nbow_weights_are_shares_of_the_count() {
-        let document = Document::from_counts(
+        let document = document(
             &counts(&[(7, 3), (2, 1)]),
             &CorpusCounts::default(),
             &BagRules::default(),
@@ -357,14 +364,14 @@ mod tests {
     #[test]
     fn tfidf_weights_use_the_logarithm_of_one_plus_n_over_df() {
         let mut corpus = CorpusCounts::default();
-        corpus.observe(&counts(&[(1, 5), (2, 1)]));
-        corpus.observe(&counts(&[(1, 1)]));
-        corpus.observe(&counts(&[(1, 1)]));
+        observe(&mut corpus, &counts(&[(1, 5), (2, 1)]));
+        observe(&mut corpus, &counts(&[(1, 1)]));
+        observe(&mut corpus, &counts(&[(1, 1)]));
         let rules = BagRules {
             weighting: Weighting::Tfidf,
             ..BagRules::default()
         };
-        let document = Document::from_counts(&counts(&[(1, 2), (2, 1), (9, 1)]), &corpus, &rules);
+        let document = document(&counts(&[(1, 2), (2, 1), (9, 1)]), &corpus, &rules);
         // df: 3 of 3, 1 of 3, and a word never seen, which counts as 1 of 3.
         let raw = [2.0 * 2f64.ln(), 4f64.ln(), 4f64.ln()];
         let total: f64 = raw.iter().sum();
@@ -380,7 +387,7 @@ mod tests {
             ..BagRules::default()
         };
         let long = counts(&[(9, 1), (5, 2), (1, 1)]);
-        let document = Document::from_counts(&long, &CorpusCounts::default(), &rules);
+        let document = document(&long, &CorpusCounts::default(), &rules);
         assert_eq!(document.known(), [5, 9]);
         assert_eq!(document.n_cut(), 1);
     }
@@ -388,20 +395,38 @@ mod tests {
     #[test]
     fn rare_words_are_dropped_only_when_asked() {
         let mut corpus = CorpusCounts::default();
-        corpus.observe(&counts(&[(1, 4), (2, 5)]));
+        observe(&mut corpus, &counts(&[(1, 4), (2, 5)]));
         let text = counts(&[(1, 1), (2, 1), (3, 1)]);
         let with = |min_count| {
             let rules = BagRules {
                 min_count,
                 ..BagRules::default()
             };
-            Document::from_counts(&text, &corpus, &rules)
-                .known()
-                .to_vec()
+            document(&text, &corpus, &rules).known().to_vec()
         };
         assert_eq!(with(1), [1, 2, 3]);
         assert_eq!(with(5), [2]);
         assert_eq!(with(6), Vec::<u32>::new());
+    }
+
+    #[test]
+    fn words_that_the_table_lacks_come_last_in_the_order_of_their_letters() {
+        let text = WordCounts {
+            words: vec![(9, 1), (2, 1)],
+            unknown: vec![("zz".into(), 1), ("ab".into(), 1)],
+            ..WordCounts::default()
+        };
+        let (corpus, rules) = (CorpusCounts::default(), BagRules::default());
+        let all = Document::from_counts(&text, &corpus, &rules, |_| true);
+        let words = [
+            Word::Known(2),
+            Word::Known(9),
+            Word::Unknown("ab"),
+            Word::Unknown("zz"),
+        ];
+        assert_eq!(all.words().collect::<Vec<_>>(), words);
+        assert_eq!(all.weights(), [0.25; 4]);
+        assert_eq!(document(&text, &corpus, &rules).known(), [2, 9]);
     }
 
     #[test]

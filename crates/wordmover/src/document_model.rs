@@ -11,9 +11,9 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::checked::{Checked, within};
-use crate::document::{BagRules, CorpusCounts, Document, Weighting, WordCounts};
+use crate::document::{BagRules, CorpusCounts, Document, Weighting, Word, WordCounts};
 use crate::error::{Error, Result};
-use crate::space::{Normalization, WordSpace};
+use crate::space::{Normalization, UnknownWords, WordSpace};
 use crate::text::Tokenizer;
 use crate::vectors::WordVectors;
 use crate::word_probabilities::WordProbabilities;
@@ -28,9 +28,19 @@ pub struct DocumentParams {
     pub tokenizer: Tokenizer,
     /// How words become weights. Default: NBOW, at most 500 distinct words.
     pub bag: BagRules,
+    /// What becomes of words that the vectors do not know. Default: what is
+    /// [best for the vectors](UnknownWords::default_for).
+    pub unknown: Option<UnknownWords>,
 }
 
 impl DocumentParams {
+    /// Sets what becomes of words that the vectors do not know.
+    #[must_use]
+    pub fn unknown(mut self, unknown: UnknownWords) -> Self {
+        self.unknown = Some(unknown);
+        self
+    }
+
     /// Sets the normalisation of the word vectors.
     #[must_use]
     pub fn normalization(mut self, normalization: Normalization) -> Self {
@@ -89,7 +99,8 @@ impl DocumentParams {
 /// ```
 #[derive(Debug, Clone)]
 pub struct DocumentFitter {
-    params: Checked<DocumentParams>,
+    params: DocumentParams,
+    unknown: UnknownWords,
     vectors: Arc<WordVectors>,
     corpus: CorpusCounts,
 }
@@ -99,12 +110,18 @@ impl DocumentFitter {
     /// unless [others](Self::word_probabilities) are given.
     #[must_use]
     pub fn new(params: Checked<DocumentParams>, vectors: Arc<WordVectors>) -> Self {
+        let mut params = params.into_inner();
+        let unknown = params
+            .unknown
+            .unwrap_or_else(|| UnknownWords::default_for(&vectors));
+        params.unknown = Some(unknown);
         let mut corpus = CorpusCounts::default();
         if params.bag.weighting == Weighting::Sif {
             corpus.set_probabilities(builtin_probabilities(&vectors));
         }
         DocumentFitter {
             params,
+            unknown,
             vectors,
             corpus,
         }
@@ -126,10 +143,19 @@ impl DocumentFitter {
 
     /// Takes note of the next document.
     pub fn observe(&mut self, counts: &WordCounts) {
-        self.corpus.observe(counts);
+        let (unknown, vectors) = (self.unknown, &self.vectors);
+        self.corpus
+            .observe(counts, |word| has_vector(word, unknown, vectors));
     }
 
-    /// The parameters.
+    /// Whether a document has a word with a vector.
+    #[must_use]
+    pub fn has_words(&self, counts: &WordCounts) -> bool {
+        let mut words = counts.iter();
+        words.any(|(word, _)| has_vector(word, self.unknown, &self.vectors))
+    }
+
+    /// The parameters, with everything settled that depends on the vectors.
     #[must_use]
     pub fn params(&self) -> &DocumentParams {
         &self.params
@@ -154,7 +180,7 @@ impl DocumentFitter {
     /// [`Error::EmptyCorpus`] if no document had a word to fit on;
     /// [`Error::InvalidVectors`] if a word's vector holds NaN or infinity.
     pub fn finish(self) -> Result<DocumentModel> {
-        let params = self.params.into_inner();
+        let params = self.params;
         let words = kept_words(&self.corpus, &params.bag);
         if words.is_empty() {
             return Err(Error::EmptyCorpus {
@@ -162,7 +188,8 @@ impl DocumentFitter {
             });
         }
         Ok(DocumentModel {
-            space: WordSpace::new(self.vectors, params.normalization, &words)?,
+            space: WordSpace::new(self.vectors, params.normalization, &words)?
+                .with_unknown(self.unknown)?,
             corpus: self.corpus,
             tokenizer: params.tokenizer,
             rules: params.bag,
@@ -196,8 +223,11 @@ impl DocumentModel {
                 requirement: "none or unit where there is no corpus to take the mean of",
             });
         }
+        let unknown = params
+            .unknown
+            .unwrap_or_else(|| UnknownWords::default_for(&vectors));
         Ok(DocumentModel {
-            space: WordSpace::new(vectors, params.normalization, &[])?,
+            space: WordSpace::new(vectors, params.normalization, &[])?.with_unknown(unknown)?,
             tokenizer: params.tokenizer,
             corpus: CorpusCounts::default(),
             rules: params.bag,
@@ -239,6 +269,7 @@ impl DocumentModel {
             normalization: self.space.normalization(),
             tokenizer: self.tokenizer.clone(),
             bag: self.rules,
+            unknown: Some(self.space.unknown()),
         }
     }
 
@@ -260,7 +291,8 @@ impl DocumentModel {
     /// Weighs counted words.
     #[must_use]
     pub fn document(&self, counts: &WordCounts) -> Document {
-        Document::from_counts(counts, &self.corpus, &self.rules)
+        let has_vector = |word: Word| self.space.has_vector(word);
+        Document::from_counts(counts, &self.corpus, &self.rules, has_vector)
     }
 
     /// Weighs the counted words of many documents.
@@ -278,11 +310,12 @@ impl DocumentModel {
 
     /// The weight of one occurrence of a word, before weights are normalised.
     #[must_use]
-    pub fn word_weight(&self, word: u32) -> f64 {
+    pub fn word_weight(&self, word: Word) -> f64 {
         self.rules.weighting.of_word(word, &self.corpus)
     }
 
-    /// The distinct words of the corpus that are frequent enough, ascending.
+    /// The distinct words of the corpus that the table knows and that are frequent enough,
+    /// ascending.
     #[must_use]
     pub fn words(&self) -> Vec<u32> {
         kept_words(&self.corpus, &self.rules)
@@ -319,9 +352,18 @@ impl DocumentModel {
     }
 }
 
+fn has_vector(word: Word, unknown: UnknownWords, vectors: &WordVectors) -> bool {
+    match word {
+        Word::Known(_) => true,
+        Word::Unknown(word) => unknown.gives_vector(word, vectors),
+    }
+}
+
+/// Words of the table alone: random words are drawn around these.
 fn kept_words(corpus: &CorpusCounts, rules: &BagRules) -> Vec<u32> {
     let mut words = corpus.words();
-    words.retain(|&word| corpus.frequency(word).occurrences >= rules.min_count);
+    let frequency = |word| corpus.frequency(Word::Known(word));
+    words.retain(|&word| frequency(word).occurrences >= rules.min_count);
     words
 }
 

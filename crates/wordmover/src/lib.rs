@@ -65,7 +65,7 @@ mod word_probabilities;
 
 pub use average::AveragedVectors;
 pub use checked::Checked;
-pub use document::{BagRules, Document, Weighting, WordCounts, WordProbabilities};
+pub use document::{BagRules, Document, Weighting, Word, WordCounts, WordProbabilities};
 pub use document_model::{DocumentFitter, DocumentModel, DocumentParams};
 pub use embedding::{
     Components, DrawnEmbedding, EmbeddingParams, EmbeddingStatistics, Fitter, Gamma,
@@ -76,7 +76,7 @@ pub use format::ModelFile;
 pub use neighbors::{EmbeddingIndex, Neighbor, SearchStatistics, WmdIndex};
 pub use random_documents::{RandomDocuments, RandomWords};
 pub use similarity::{FARTHEST, Similarity, cosine, pearson, spearman};
-pub use space::{Normalization, WordSpace};
+pub use space::{Normalization, UnknownWords, WordSpace};
 pub use vectors::{Precision, WordVectors};
 
 /// The README's Rust example, compiled and run with the doc tests.

@@ -83,7 +83,7 @@ mod tests {
     use super::*;
     use crate::embedding::PostProcessing;
     use crate::text::Case;
-    use crate::{Normalization, RandomWords, Similarity, Weighting};
+    use crate::{Normalization, RandomWords, Similarity, UnknownWords, Weighting};
 
     /// Files hold the names that users read.
     fn agree<T: Named + serde::Serialize + serde::de::DeserializeOwned + std::fmt::Debug>() {
@@ -103,6 +103,7 @@ mod tests {
         agree::<RandomWords>();
         agree::<PostProcessing>();
         agree::<Case>();
+        agree::<UnknownWords>();
         assert_eq!(Similarity::from_name("wmd").unwrap(), Similarity::Wmd);
     }
 

@@ -72,6 +72,28 @@ names!(UnknownWords, "unknown":
     Random "random" "a vector of its own, from a hash of the word",
 );
 
+impl UnknownWords {
+    /// What is done where nothing else is asked for: words are composed where the vectors
+    /// have subwords, and dropped otherwise.
+    #[must_use]
+    pub fn default_for(vectors: &WordVectors) -> Self {
+        match vectors.has_subwords() {
+            true => UnknownWords::Compose,
+            false => UnknownWords::Skip,
+        }
+    }
+
+    /// Whether a word that the vectors do not know gets a vector.
+    #[must_use]
+    pub fn gives_vector(self, word: &str, vectors: &WordVectors) -> bool {
+        match self {
+            UnknownWords::Skip => false,
+            UnknownWords::Compose => vectors.composes(word),
+            UnknownWords::Random => true,
+        }
+    }
+}
+
 /// Word vectors under a normalisation. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct WordSpace {
@@ -147,13 +169,11 @@ impl WordSpace {
 
     /// Whether a word has a vector here.
     #[must_use]
-    pub fn has_vector(&self, word: &str) -> bool {
-        self.vectors.id(word).is_some()
-            || match self.unknown {
-                UnknownWords::Skip => false,
-                UnknownWords::Compose => self.vectors.composes(word),
-                UnknownWords::Random => true,
-            }
+    pub fn has_vector(&self, word: Word) -> bool {
+        match word {
+            Word::Known(_) => true,
+            Word::Unknown(word) => self.unknown.gives_vector(word, &self.vectors),
+        }
     }
 
     /// The vectors behind it, as they are.
@@ -211,10 +231,7 @@ impl WordSpace {
     /// # Errors
     ///
     /// As [`copy_vector`](Self::copy_vector).
-    pub fn gather<'w>(
-        &self,
-        words: impl ExactSizeIterator<Item = Word<'w>>,
-    ) -> Result<Vec<f32>> {
+    pub fn gather<'w>(&self, words: impl ExactSizeIterator<Item = Word<'w>>) -> Result<Vec<f32>> {
         let dim = self.dim();
         let mut matrix = vec![0.0; words.len() * dim];
         for (word, row) in words.zip(matrix.chunks_exact_mut(dim)) {

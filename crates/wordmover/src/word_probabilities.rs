@@ -32,13 +32,25 @@ pub struct WordProbabilities {
 }
 
 impl WordProbabilities {
-    /// From the rank order of the built-in words. Words they lack get the probability
-    /// of their lower-case form, or else 0.
+    /// Those that the vectors bring along; for other vectors, those of the built-in words, or
+    /// else their rank order. Words the built-in set lacks get the probability of their
+    /// lower-case form, or else 0.
     #[cfg(feature = "builtin-vectors")]
     #[must_use]
     pub fn builtin(vectors: &WordVectors) -> Self {
+        // A table that brings its own probabilities knows better.
+        if let Some(own) = vectors.probabilities() {
+            return WordProbabilities {
+                name: "built-in".into(),
+                by_id: own.into(),
+            };
+        }
         let builtin = WordVectors::builtin();
         let n = builtin.len();
+        if let Some(known) = builtin.probabilities() {
+            let of = |word: &str| Some(f64::from(known[builtin.id(word)? as usize]));
+            return Self::by_word("built-in", vectors, of);
+        }
         let of = |word: &str| {
             let missing = MISSING.iter().find(|(other, _)| *other == word);
             let rank = missing

@@ -66,6 +66,10 @@ class WordMoversEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         Words of texts to drop.
     case : "lower" or "keep", default "lower"
         Whether the words of texts are lower-cased.
+    unknown : "compose", "random", "skip" or None, default None
+        What becomes of words that the vectors do not know: a vector composed of their parts,
+        one of their own from a hash, or nothing. None composes where the vectors have
+        subwords, as the built-in ones, and skips otherwise.
     min_count : int, default 1
         Words that occur less often in the corpus are dropped.
     max_words : int, default 500
@@ -104,6 +108,7 @@ class WordMoversEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         components: str = "flatten=10",
         stop_words: str | Iterable[str] | None = "smart",
         case: str = "lower",
+        unknown: str | None = None,
         min_count: int = 1,
         max_words: int = 500,
         on_empty: str = "zero",
@@ -121,6 +126,7 @@ class WordMoversEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         self.components = components
         self.stop_words = stop_words
         self.case = case
+        self.unknown = unknown
         self.min_count = min_count
         self.max_words = max_words
         self.on_empty = on_empty
@@ -274,6 +280,7 @@ class WordMoversEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             components=one_name("components", self.components),
             case=case,
             stop_words=stop_words,
+            unknown=name_or_none("unknown", self.unknown),
             min_count=whole_number("min_count", self.min_count, least=1),
             max_words=whole_number("max_words", self.max_words, least=1),
             seed=seed_of(self.random_state),

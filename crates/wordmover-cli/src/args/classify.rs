@@ -150,6 +150,8 @@ impl LearningArguments {
         embedding.documents.bag.min_count = self.min_count;
         embedding.documents.bag.max_words = self.max_words;
         set(&mut embedding.documents.normalization, self.normalize);
+        let unknown = &mut embedding.documents.unknown;
+        *unknown = self.text.unknown.or(*unknown);
         set(&mut embedding.random_words, self.random_words);
     }
 

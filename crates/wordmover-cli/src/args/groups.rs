@@ -8,7 +8,7 @@ use clap::Args;
 use wordmover::text::{Case, StopWords, Tokenizer};
 use wordmover::{
     Checked, Components, EmbeddingParams, Error, Fitter, Gamma, Normalization, PostProcessing,
-    RandomWords, Weighting, WordVectors,
+    RandomWords, UnknownWords, Weighting, WordVectors,
 };
 
 use super::values::{FrequencySource, StopWordList, at_least_one, named, read};
@@ -89,6 +89,10 @@ pub struct TextArguments {
     /// lower: lower-case words; keep: leave them, for cased vectors [default: lower]
     #[arg(long, value_parser = named::<Case>(), hide_possible_values = true, value_name = "HOW")]
     pub case: Option<Case>,
+    /// Words that the vectors do not know [default: compose where the vectors have subwords,
+    /// as the built-in ones, else skip]
+    #[arg(long, value_parser = named::<UnknownWords>(), value_name = "HOW")]
+    pub unknown: Option<UnknownWords>,
 }
 
 impl TextArguments {
@@ -119,7 +123,8 @@ impl TextArguments {
 
     pub fn first_given(&self) -> Option<&'static str> {
         let stop_words = self.stop_words.as_ref().map(|_| "--stop-words");
-        stop_words.or(self.case.map(|_| "--case"))
+        let unknown = self.unknown.map(|_| "--unknown");
+        stop_words.or(self.case.map(|_| "--case")).or(unknown)
     }
 }
 
@@ -187,6 +192,7 @@ impl ParamArguments {
         set(&mut documents.bag.min_count, self.min_count);
         set(&mut documents.bag.max_words, self.max_words);
         set(&mut documents.normalization, self.normalize);
+        documents.unknown = self.text.unknown.or(documents.unknown);
         set(&mut params.n_features, self.features);
         set(&mut params.d_max, self.d_max);
         set(&mut params.gamma, self.gamma);

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow, bail};
 use serde::Serialize;
-use wordmover::wmd::{self, WordTransport};
-use wordmover::{DocumentModel, DocumentParams, ModelFile};
+use wordmover::wmd::{self, WordMove, WordTransport};
+use wordmover::{Document, DocumentModel, DocumentParams, ModelFile};
 
 use super::plan_svg;
 use crate::args::{DistanceArguments, set};
@@ -19,7 +19,7 @@ pub fn run(arguments: &DistanceArguments) -> Result<()> {
     }
     let comparison = compare(arguments)?;
     if let Some(path) = &arguments.svg {
-        let drawing = plan_svg::draw(comparison.model.space(), &comparison.plan);
+        let drawing = plan_svg::draw(&comparison.words(), &comparison.plan);
         AsideFile::holding(drawing.as_bytes(), path, arguments.force)?.commit()?;
     }
     if arguments.json {
@@ -53,6 +53,7 @@ struct Move<'a> {
 
 struct Comparison {
     model: Arc<DocumentModel>,
+    documents: [Document; 2],
     plan: WordTransport,
     unknown: Vec<String>,
 }
@@ -75,6 +76,7 @@ fn compare(arguments: &DistanceArguments) -> Result<Comparison> {
             // All words count.
             params.bag.max_words = 1 << 24;
             set(&mut params.normalization, arguments.normalize);
+            params.unknown = arguments.text.unknown;
             let vectors = arguments.vectors.open()?;
             Arc::new(DocumentModel::without_corpus(params, vectors)?)
         }
@@ -89,13 +91,14 @@ fn compare(arguments: &DistanceArguments) -> Result<Comparison> {
             );
         }
     }
-    let [first, second] = documents;
-    let plan = wmd::transport(model.space(), &first, &second)
+    let [first, second] = &documents;
+    let plan = wmd::transport(model.space(), first, second)
         .map_err(|error| anyhow!(error))
         .context("cannot compare the texts")?;
     let unknown = unknown_words(texts.map(String::as_str), &model);
     Ok(Comparison {
         model,
+        documents,
         plan,
         unknown,
     })
@@ -127,11 +130,20 @@ pub fn unknown_words<'t>(
 }
 
 impl Comparison {
+    /// The words of both texts, by their positions in the plan.
+    fn words(&self) -> [Vec<&str>; 2] {
+        let [first, second] = &self.documents;
+        [first, second].map(|document| {
+            let words = document.words();
+            words.map(|word| word.text(self.model.vectors())).collect()
+        })
+    }
+
     fn json(&self) -> Report<'_> {
-        let word = |id| self.model.vectors().word(id);
+        let [first, second] = self.words();
         let moves = self.plan.moves.iter().map(|step| Move {
-            from: word(step.from),
-            to: word(step.to),
+            from: first[step.from as usize],
+            to: second[step.to as usize],
             mass: step.mass,
             cost: step.cost,
         });
@@ -144,7 +156,9 @@ impl Comparison {
 
     /// The plan, the moves that matter most first.
     fn table(&self) -> String {
-        let word = |id| self.model.vectors().word(id);
+        let [first, second] = self.words();
+        let from_word = |step: &WordMove| first[step.from as usize];
+        let to_word = |step: &WordMove| second[step.to as usize];
         let mut moves = self.plan.moves.clone();
         moves.sort_by(|a, b| (b.mass * b.cost).total_cmp(&(a.mass * a.cost)));
         let width = |words: Vec<&str>| {
@@ -154,8 +168,8 @@ impl Comparison {
                 .max()
                 .unwrap_or(0)
         };
-        let from = width(moves.iter().map(|step| word(step.from)).collect()).max(4);
-        let to = width(moves.iter().map(|step| word(step.to)).collect()).max(2);
+        let from = width(moves.iter().map(from_word).collect()).max(4);
+        let to = width(moves.iter().map(to_word).collect()).max(2);
 
         let mut table = format!("distance {}\n\n", self.plan.distance);
         table += &format!(
@@ -168,7 +182,7 @@ impl Comparison {
                 distance => step.mass * step.cost / distance,
             };
             let bar = "#".repeat((share * 20.0).round() as usize);
-            let (from_word, to_word) = (word(step.from), word(step.to));
+            let (from_word, to_word) = (from_word(step), to_word(step));
             let line = format!(
                 "{from_word:from$} -> {to_word:to$}  {:.4}  {:8.4}  {:5.1}% {bar}",
                 step.mass,

@@ -1,7 +1,6 @@
 //! A transport plan as a picture: words in two columns, a band for every move,
 //! as wide as its mass and the redder the farther it goes.
 
-use wordmover::WordSpace;
 use wordmover::wmd::WordTransport;
 
 const WIDTH: f64 = 760.0;
@@ -16,7 +15,7 @@ const LEAST_HEIGHT: f64 = 16.0;
 const LEAST_LABELLED: f64 = 9.0;
 
 /// The drawing as an SVG document.
-pub fn draw(space: &WordSpace, plan: &WordTransport) -> String {
+pub fn draw(words: &[Vec<&str>; 2], plan: &WordTransport) -> String {
     let moves = &plan.moves;
     let mut left = Column::new(moves.iter().map(|step| (step.from, step.mass)));
     let mut right = Column::new(moves.iter().map(|step| (step.to, step.mass)));
@@ -65,17 +64,14 @@ pub fn draw(space: &WordSpace, plan: &WordTransport) -> String {
             0.0
         });
         let middle = (LEFT + RIGHT) / 2.0;
-        let words = (
-            space.vectors().word(step.from),
-            space.vectors().word(step.to),
-        );
+        let [from_word, to_word] = [words[0][step.from as usize], words[1][step.to as usize]];
         svg += &format!(
             "<path d=\"M{LEFT} {from:.1} C{middle} {from:.1} {middle} {to:.1} {RIGHT} {to:.1}\" \
              fill=\"none\" stroke=\"{colour}\" stroke-width=\"{:.1}\" stroke-opacity=\"0.55\">\
              <title>{} to {}: mass {:.4}, distance {:.4}</title></path>\n",
             thickness.max(1.0),
-            escape(words.0),
-            escape(words.1),
+            escape(from_word),
+            escape(to_word),
             step.mass,
             step.cost
         );
@@ -92,9 +88,12 @@ pub fn draw(space: &WordSpace, plan: &WordTransport) -> String {
         );
     }
     svg += &labels;
-    for (column, x, anchor) in [(&left, LEFT - 10.0, "end"), (&right, RIGHT + 10.0, "start")] {
+    for (column, words, x, anchor) in [
+        (&left, &words[0], LEFT - 10.0, "end"),
+        (&right, &words[1], RIGHT + 10.0, "start"),
+    ] {
         for place in &column.places {
-            let word = escape(space.vectors().word(place.word));
+            let word = escape(words[place.word as usize]);
             svg += &format!(
                 "<text x=\"{x}\" y=\"{:.1}\" text-anchor=\"{anchor}\">{word}</text>\n",
                 place.top + place.height / 2.0 + 5.0

@@ -160,6 +160,7 @@ impl Source {
         params.bag.max_words = 1 << 24;
         set(&mut params.normalization, arguments.normalize);
         set(&mut params.bag.weighting, arguments.weights);
+        params.unknown = arguments.text.unknown;
         let fitter = DocumentFitter::new(params.check()?, arguments.vectors.open()?);
         // SIF weights take the probabilities of the corpus.
         Ok(Source::Corpus(fitter.word_probabilities(None)))

@@ -67,9 +67,12 @@ impl Fitter {
             false => 0,
         };
         let documents = Checked::new(params.documents.clone());
+        let documents = DocumentFitter::new(documents, vectors);
+        let mut params = params.into_inner();
+        params.documents = documents.params().clone();
         Fitter {
-            params,
-            documents: DocumentFitter::new(documents, vectors),
+            params: Checked::new(params),
+            documents,
             gamma_sample: Sample::new(seed, GAMMA_DOCUMENTS),
             sample: Sample::new(seed, sample_size),
         }
@@ -92,10 +95,16 @@ impl Fitter {
     /// Takes note of the next document.
     pub fn observe(&mut self, counts: &WordCounts) {
         self.documents.observe(counts);
-        if !counts.is_empty() {
+        if self.documents.has_words(counts) {
             self.gamma_sample.observe(counts);
             self.sample.observe(counts);
         }
+    }
+
+    /// Whether a document has a word with a vector.
+    #[must_use]
+    pub fn has_words(&self, counts: &WordCounts) -> bool {
+        self.documents.has_words(counts)
     }
 
     /// Documents seen so far.

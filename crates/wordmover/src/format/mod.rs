@@ -30,6 +30,9 @@ const VERSION: u32 = 3;
 /// The first version whose features are made of distances in single precision.
 const FIRST_ROUNDED: u32 = 3;
 
+/// The first version that knows of words the vectors lack.
+const FIRST_WITH_UNKNOWN: u32 = 3;
+
 /// The first version with a checksum over the whole file.
 const FIRST_WITH_CHECKSUM: u32 = 3;
 
@@ -44,6 +47,9 @@ pub struct VectorsIdentity {
     pub dim: usize,
     /// SHA-256 of words and values, as [`WordVectors::checksum`] gives it.
     pub checksum: String,
+    /// That of the parts of words, if the vectors have them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pieces_checksum: Option<String>,
 }
 
 impl VectorsIdentity {
@@ -55,6 +61,7 @@ impl VectorsIdentity {
             words: vectors.len(),
             dim: vectors.dim(),
             checksum: vectors.checksum().to_owned(),
+            pieces_checksum: vectors.pieces_checksum().map(str::to_owned),
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Bytes to a model, trusting nothing.
 
-use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use hashbrown::HashMap;
 use serde::de::DeserializeOwned;
 
 use crate::checked::Checked;
@@ -16,10 +16,10 @@ use crate::random_documents::{GENERATOR, RandomDocuments};
 use crate::space::WordSpace;
 use crate::vectors::WordVectors;
 
-use super::tensors::Tensors;
+use super::tensors::{KNOWN, Tensors, UNKNOWN};
 use super::{
-    Attachment, FIRST_ROUNDED, FIRST_WITH_CHECKSUM, FORMAT, ModelError, VERSION, VectorsIdentity,
-    checksum,
+    Attachment, FIRST_ROUNDED, FIRST_WITH_CHECKSUM, FIRST_WITH_UNKNOWN, FORMAT, ModelError,
+    VERSION, VectorsIdentity, checksum,
 };
 
 /// A model file that was read and found sound, before it meets its word vectors.
@@ -33,6 +33,7 @@ pub struct ModelFile {
     vectors: VectorsIdentity,
     n_documents: u64,
     vocabulary: Vec<(String, WordFrequency)>,
+    unknown_words: Vec<(String, WordFrequency)>,
     center: Option<Vec<f64>>,
     random_documents: RandomDocuments,
     post_processing: FittedPostProcessing,
@@ -149,33 +150,49 @@ impl ModelFile {
                 })
             })?,
         };
-        if vectors.checksum() != self.vectors.checksum || vectors.dim() != self.vectors.dim {
+        let identity = VectorsIdentity::of(&vectors);
+        let is_other = |identity: &VectorsIdentity| {
+            let pieces = self.vectors.pieces_checksum.as_ref();
+            identity.checksum != self.vectors.checksum
+                || identity.dim != self.vectors.dim
+                || pieces.is_some_and(|sum| identity.pieces_checksum.as_ref() != Some(sum))
+        };
+        if is_other(&identity) {
             return Err(invalid(ModelError::WrongVectors {
                 needed: Box::new(self.vectors),
-                given: Box::new(VectorsIdentity::of(&vectors)),
+                given: Box::new(identity),
             }));
         }
-        let mut counts = Vec::with_capacity(self.vocabulary.len());
+        let bad = |name, reason: &str| {
+            let reason = reason.to_owned();
+            invalid(ModelError::BadValue { name, reason })
+        };
+        let mut known = HashMap::with_capacity(self.vocabulary.len());
         for (word, frequency) in self.vocabulary {
-            match vectors.id(&word) {
-                Some(id) => counts.push((id, frequency)),
-                None => return Err(invalid(ModelError::UnknownWord { word })),
+            let Some(id) = vectors.id(&word) else {
+                return Err(invalid(ModelError::UnknownWord { word }));
+            };
+            if known.insert(id, frequency).is_some() {
+                return Err(bad("vocabulary", "holds a word twice"));
             }
         }
-        let n_words = counts.len();
-        let mut corpus = CorpusCounts::from_parts(self.n_documents, counts);
-        corpus.set_probabilities(self.probabilities);
-        if corpus.words().len() != n_words {
-            let reason = "holds a word twice".to_owned();
-            return Err(invalid(ModelError::BadValue {
-                name: "vocabulary",
-                reason,
-            }));
+        let mut unknown = HashMap::with_capacity(self.unknown_words.len());
+        for (word, frequency) in self.unknown_words {
+            if vectors.id(&word).is_some() {
+                return Err(bad("unknown_words", "holds a word that the vectors know"));
+            }
+            if unknown.insert(word.into_boxed_str(), frequency).is_some() {
+                return Err(bad("unknown_words", "holds a word twice"));
+            }
         }
+        let mut corpus = CorpusCounts::from_parts(self.n_documents, known, unknown);
+        corpus.set_probabilities(self.probabilities);
         let params = self.params.into_inner();
         let normalization = params.documents.normalization;
+        let unknown_words = params.documents.unknown.unwrap_or_default();
         let documents = DocumentModel::from_parts(
-            WordSpace::with_center(vectors, normalization, self.center),
+            WordSpace::with_center(vectors, normalization, self.center)
+                .with_unknown(unknown_words)?,
             params.documents.tokenizer.clone(),
             corpus,
             params.documents.bag,
@@ -294,7 +311,11 @@ fn parse(bytes: &[u8], name: &str) -> Result<ModelFile, ModelError> {
         name: name.to_owned(),
         written_by: metadata.text("written_by")?.to_owned(),
         n_documents,
-        vocabulary: tensors.vocabulary(n_documents)?,
+        vocabulary: tensors.vocabulary(&KNOWN, n_documents)?,
+        unknown_words: match version >= FIRST_WITH_UNKNOWN {
+            true => tensors.vocabulary(&UNKNOWN, n_documents)?,
+            false => Vec::new(),
+        },
         center: if centers {
             Some(tensors.center(vectors.dim)?)
         } else {
@@ -320,6 +341,11 @@ fn parameters(metadata: &Metadata, version: u32) -> Result<EmbeddingParams, Mode
         known.insert("post_processing".to_owned(), "raw".into());
         known.insert("components".to_owned(), "keep".into());
     }
+    if version < FIRST_WITH_UNKNOWN
+        && let Some(known) = json.as_object_mut()
+    {
+        known.insert("unknown".to_owned(), "skip".into());
+    }
     serde_json::from_value(json)
         .map_err(|error| metadata_problem("parameters", format!("cannot be read: {error}")))
 }
@@ -328,7 +354,7 @@ fn metadata_problem(key: &'static str, reason: String) -> ModelError {
     ModelError::Metadata { key, reason }
 }
 
-struct Metadata(HashMap<String, String>);
+struct Metadata(std::collections::HashMap<String, String>);
 
 impl Metadata {
     fn text(&self, key: &'static str) -> Result<&str, ModelError> {

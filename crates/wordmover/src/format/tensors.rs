@@ -9,6 +9,30 @@ use crate::random_documents::RandomDocuments;
 
 use super::{ModelError, packed_words};
 
+/// Names of the tensors of a vocabulary with its counts.
+pub(super) struct VocabularyNames {
+    pub words: &'static str,
+    pub ends: &'static str,
+    pub documents: &'static str,
+    pub occurrences: &'static str,
+}
+
+/// Words of the table.
+pub(super) const KNOWN: VocabularyNames = VocabularyNames {
+    words: "vocabulary",
+    ends: "vocabulary_ends",
+    documents: "document_frequencies",
+    occurrences: "occurrences",
+};
+
+/// Words that the table lacks and that have a vector.
+pub(super) const UNKNOWN: VocabularyNames = VocabularyNames {
+    words: "unknown_words",
+    ends: "unknown_ends",
+    documents: "unknown_document_frequencies",
+    occurrences: "unknown_occurrences",
+};
+
 /// The tensors of a file: their descriptions, and the bytes after the header.
 pub(super) struct Tensors<'b> {
     pub header: &'b TensorsHeader,
@@ -49,16 +73,17 @@ impl<'b> Tensors<'b> {
         })
     }
 
-    pub fn vocabulary(&self, n_documents: u64) -> Result<Vec<(String, WordFrequency)>, ModelError> {
-        let bytes = self.data("vocabulary", Dtype::U8, &[None])?;
-        let ends = numbers(
-            self.data("vocabulary_ends", Dtype::U64, &[None])?,
-            u64::from_le_bytes,
-        );
-        let words = packed_words::unpack("vocabulary", bytes, &ends)?;
+    pub fn vocabulary(
+        &self,
+        names: &VocabularyNames,
+        n_documents: u64,
+    ) -> Result<Vec<(String, WordFrequency)>, ModelError> {
+        let bytes = self.data(names.words, Dtype::U8, &[None])?;
+        let ends = self.data(names.ends, Dtype::U64, &[None])?;
+        let words = packed_words::unpack(names.words, bytes, &numbers(ends, u64::from_le_bytes))?;
         let shape = [Some(words.len())];
-        let documents = self.data("document_frequencies", Dtype::U64, &shape)?;
-        let occurrences = self.data("occurrences", Dtype::U64, &shape)?;
+        let documents = self.data(names.documents, Dtype::U64, &shape)?;
+        let occurrences = self.data(names.occurrences, Dtype::U64, &shape)?;
         let frequencies = numbers(documents, u64::from_le_bytes)
             .into_iter()
             .zip(numbers(occurrences, u64::from_le_bytes))
@@ -73,7 +98,7 @@ impl<'b> Tensors<'b> {
                 || frequency.occurrences < frequency.documents
             {
                 return Err(ModelError::BadValue {
-                    name: "document_frequencies",
+                    name: names.documents,
                     reason: format!("holds an impossible count for {word:?}"),
                 });
             }

@@ -7,11 +7,12 @@ use safetensors::Dtype;
 
 use crate::aside::write_aside;
 use crate::container;
-use crate::document::Weighting;
+use crate::document::{Weighting, Word};
 use crate::embedding::WordMoversEmbedding;
 use crate::error::{Error, Result};
 use crate::random_documents::GENERATOR;
 
+use super::tensors::{KNOWN, UNKNOWN, VocabularyNames};
 use super::{Attachment, FORMAT, VERSION, VectorsIdentity, checksum, packed_words};
 
 impl WordMoversEmbedding {
@@ -42,31 +43,18 @@ impl WordMoversEmbedding {
     ) -> Result<Vec<u8>> {
         let vectors = self.space().vectors();
         let words = self.corpus().words();
-        let (bytes, ends) = packed_words::pack(words.iter().map(|&word| vectors.word(word)));
-        let frequency = |word: &u32| self.corpus().frequency(*word);
-        let documents = words.iter().map(|word| frequency(word).documents);
-        let occurrences = words.iter().map(|word| frequency(word).occurrences);
+        let known = words.iter().map(|&word| Word::Known(word)).collect();
+        let unknown = self.corpus().unknown();
+        let unknown = unknown.iter().map(|&word| Word::Unknown(word)).collect();
         let n_features = self.n_features();
         let lengths = (0..n_features).map(|j| self.random_documents.document_len(j) as u32);
         let random_words = self.random_documents.words_of_range(0..n_features);
         let n_random_words = random_words.len() / self.space().dim();
 
         // Wide values first, so that all are aligned.
-        let mut tensors = vec![
-            Tensor::new("vocabulary_ends", Dtype::U64, vec![words.len()], le(ends)),
-            Tensor::new(
-                "document_frequencies",
-                Dtype::U64,
-                vec![words.len()],
-                le(documents),
-            ),
-            Tensor::new(
-                "occurrences",
-                Dtype::U64,
-                vec![words.len()],
-                le(occurrences),
-            ),
-        ];
+        let (mut tensors, vocabulary) = self.vocabulary(&KNOWN, known);
+        let (counts, unknown_words) = self.vocabulary(&UNKNOWN, unknown);
+        tensors.extend(counts);
         if let Some(center) = self.space().center() {
             let bytes = le(center.iter().copied());
             tensors.push(Tensor::new("center", Dtype::F64, vec![center.len()], bytes));
@@ -116,12 +104,7 @@ impl WordMoversEmbedding {
             let (shape, bytes) = (vec![values.len()], le(values.iter().copied()));
             tensors.push(Tensor::new("word_probabilities", Dtype::F32, shape, bytes));
         }
-        tensors.push(Tensor::new(
-            "vocabulary",
-            Dtype::U8,
-            vec![bytes.len()],
-            bytes,
-        ));
+        tensors.extend([vocabulary, unknown_words]);
         if bundle_vectors {
             let bytes = vectors.to_native_bytes(vectors.precision())?;
             tensors.push(Tensor::new(
@@ -166,6 +149,23 @@ impl WordMoversEmbedding {
         }
         checksum::fill_in(&mut file);
         Ok(file)
+    }
+
+    /// Counts of words, and the words themselves, which are narrow and so come last.
+    fn vocabulary(&self, names: &VocabularyNames, words: Vec<Word>) -> (Vec<Tensor>, Tensor) {
+        let vectors = self.space().vectors();
+        let (bytes, ends) = packed_words::pack(words.iter().map(|word| word.text(vectors)));
+        let frequencies = words.iter().map(|&word| self.corpus().frequency(word));
+        let shape = || vec![words.len()];
+        let documents = le(frequencies.clone().map(|frequency| frequency.documents));
+        let occurrences = le(frequencies.map(|frequency| frequency.occurrences));
+        let counts = vec![
+            Tensor::new(names.ends, Dtype::U64, shape(), le(ends)),
+            Tensor::new(names.documents, Dtype::U64, shape(), documents),
+            Tensor::new(names.occurrences, Dtype::U64, shape(), occurrences),
+        ];
+        let packed = Tensor::new(names.words, Dtype::U8, vec![bytes.len()], bytes);
+        (counts, packed)
     }
 
     /// Writes the model file: aside first, then renamed over `path`.

@@ -96,7 +96,7 @@ impl Similarity {
             })
             .collect();
         // Nothing to fit on: nothing is like anything.
-        if counts.iter().all(|counts| counts.words.is_empty()) {
+        if !counts.iter().any(|counts| fitter.has_words(counts)) {
             let score = if self == Similarity::Wmd {
                 FARTHEST
             } else {

@@ -5,12 +5,14 @@
 //! in bytes (`u32`) and its bytes, then all values (`f32`) row by row as they
 //! are after decoding; every number little-endian.
 
-use crate::content_hash::hex;
 use sha2::{Digest, Sha256};
 
+use super::rows::Rows;
+use super::subwords::Pieces;
 use super::words::WordList;
 use super::{VectorsError, WordVectors};
 use crate::Result;
+use crate::content_hash::hex;
 
 impl WordVectors {
     /// The SHA-256 of the content in lower-case hexadecimal: the same for the
@@ -36,27 +38,44 @@ impl WordVectors {
     /// [`Error::InvalidVectors`](crate::Error::InvalidVectors) when they differ, which means that the native
     /// file has been damaged since it was written.
     pub fn verify_checksum(&self) -> Result<()> {
-        let found = self.compute_checksum();
-        let expected = self.checksum();
-        if found == expected {
-            return Ok(());
+        let same = |expected: &str, found: String| match found == expected {
+            true => Ok(()),
+            false => {
+                let expected = expected.to_owned();
+                Err(self.invalid(VectorsError::Checksum { expected, found }))
+            }
+        };
+        same(self.checksum(), self.compute_checksum())?;
+        match &self.pieces {
+            Some(pieces) => same(pieces.checksum(), pieces.compute_checksum()),
+            None => Ok(()),
         }
-        let expected = expected.to_owned();
-        Err(self.invalid(VectorsError::Checksum { expected, found }))
     }
 
     fn compute_checksum(&self) -> String {
-        let mut hash = VectorsHash::new(self.dim(), &self.words);
-        let mut row = vec![0.0; self.dim()];
-        for id in 0..self.len() {
-            self.rows.copy_row(id, &mut row);
-            hash.row(&row);
-        }
-        hash.finish()
+        hash_of(&self.words, &self.rows).finish()
     }
 }
 
+impl Pieces {
+    fn compute_checksum(&self) -> String {
+        let hash = hash_of(self.list(), self.rows());
+        hash.with_ids(self.words()).finish()
+    }
+}
+
+fn hash_of(words: &WordList, rows: &Rows) -> VectorsHash {
+    let mut hash = VectorsHash::new(rows.dim(), words);
+    let mut row = vec![0.0; rows.dim()];
+    for id in 0..words.len() {
+        rows.copy_row(id, &mut row);
+        hash.row(&row);
+    }
+    hash
+}
+
 /// Words hashed, values still to come.
+#[derive(Clone)]
 pub(super) struct VectorsHash {
     sha: Sha256,
     bytes: Vec<u8>,
@@ -83,6 +102,14 @@ impl VectorsHash {
         self.bytes
             .extend(values.iter().flat_map(|value| value.to_le_bytes()));
         self.sha.update(&self.bytes);
+    }
+
+    /// Adds the ids of words that are pieces, too.
+    pub(super) fn with_ids(mut self, ids: &[u32]) -> Self {
+        for id in ids {
+            self.sha.update(id.to_le_bytes());
+        }
+        self
     }
 
     /// Lower-case hexadecimal.

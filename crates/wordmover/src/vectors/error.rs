@@ -23,6 +23,8 @@ pub enum Place {
     Byte(u64),
     /// A word with its vector, where the form has no lines; the first is 1.
     Entry(u64),
+    /// A part of words.
+    Piece,
 }
 
 impl fmt::Display for Place {
@@ -31,6 +33,7 @@ impl fmt::Display for Place {
             Place::Line(number) => write!(f, "line {number}"),
             Place::Byte(offset) => write!(f, "byte {offset}"),
             Place::Entry(number) => write!(f, "entry {number}"),
+            Place::Piece => write!(f, "a part of a word"),
         }
     }
 }
@@ -290,6 +293,9 @@ pub enum VectorsError {
         /// The scale.
         value: f32,
     },
+    /// The ids of words that are pieces do not ascend, or are no words.
+    #[error("`piece_words` does not ascend, or names a word that is not there")]
+    PieceWords,
     /// A word's probability is not one.
     #[error("{at}: the probability {value} is not between 0 and 1")]
     BadProbability {

@@ -5,10 +5,12 @@
 //! of the vectors of its parts.
 
 use sha2::{Digest, Sha256};
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
 
-use super::WordVectors;
 use super::rows::Rows;
 use super::words::WordList;
+use super::{Place, WordVectors};
 use crate::Result;
 use crate::random_documents::Stream;
 
@@ -31,7 +33,9 @@ impl WordVectors {
     /// Whether a word has a part that the table knows.
     #[must_use]
     pub fn composes(&self, word: &str) -> bool {
-        self.pieces.as_ref().is_some_and(|pieces| pieces.covers(word))
+        self.pieces
+            .as_ref()
+            .is_some_and(|pieces| pieces.covers(word))
     }
 
     /// Writes the mean of the vectors of a word's parts to `out`; zeros if it has none that the
@@ -46,9 +50,21 @@ impl WordVectors {
     /// If `out.len()` is not [`dim()`](Self::dim).
     pub fn compose(&self, word: &str, out: &mut [f32]) -> Result<()> {
         assert_eq!(out.len(), self.dim(), "the buffer's dimension");
-        match &self.pieces {
-            Some(pieces) => pieces.compose(word, out),
-            None => out.fill(0.0),
+        let mut sum = vec![0.0; out.len()];
+        let mut n = 0.0;
+        if let Some(pieces) = &self.pieces {
+            pieces.split(word, &self.words, |piece| {
+                match piece {
+                    Piece::Word(id) => self.rows.copy_row(id as usize, out),
+                    Piece::Own(id) => pieces.rows.copy_row(id as usize, out),
+                }
+                let terms = sum.iter_mut().zip(&*out);
+                terms.for_each(|(sum, x)| *sum += f64::from(*x));
+                n += 1.0;
+            });
+        }
+        for (out, sum) in out.iter_mut().zip(sum) {
+            *out = (sum / f64::max(n, 1.0)) as f32;
         }
         self.check_finite_at(out, Place::Piece)
     }
@@ -95,7 +111,11 @@ impl WordVectors {
             let ids = 0..self.len().min(SAMPLE) as u32;
             let lengths = ids.map(|id| {
                 self.copy_vector(id, &mut vector);
-                vector.iter().map(|&x| f64::from(x) * f64::from(x)).sum::<f64>().sqrt()
+                vector
+                    .iter()
+                    .map(|&x| f64::from(x) * f64::from(x))
+                    .sum::<f64>()
+                    .sqrt()
             });
             let lengths: Vec<f64> = lengths.filter(|x| x.is_finite() && *x > 0.0).collect();
             match lengths.len() {
@@ -108,22 +128,42 @@ impl WordVectors {
 
 /// Parts of words and their vectors.
 pub(super) struct Pieces {
-    /// Pieces that begin a word stand for themselves; those that go on have `##` in front.
+    /// Pieces that are no words of the table. Those that begin a word stand for themselves;
+    /// those that go on have `##` in front.
     pieces: WordList,
     rows: Rows,
+    /// Ids of words of the table that are pieces, too, ascending.
+    words: Vec<u32>,
     /// Bytes of the longest piece.
     longest: usize,
     checksum: String,
 }
 
+/// Where the vector of a piece is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Piece {
+    /// Among the words of the table.
+    Word(u32),
+    /// Among the pieces.
+    Own(u32),
+}
+
 impl Pieces {
-    /// `checksum` is that of the pieces and their vectors, as for words.
-    pub(super) fn new(pieces: WordList, rows: Rows, checksum: String) -> Self {
-        let longest = pieces.iter().map(str::len).max().unwrap_or(0);
+    /// `checksum` is that of the pieces and their vectors.
+    pub(super) fn new(
+        pieces: WordList,
+        rows: Rows,
+        words: Vec<u32>,
+        table: &WordList,
+        checksum: String,
+    ) -> Self {
+        let of_words = words.iter().map(|&id| table.word(id).len());
+        let longest = pieces.iter().map(str::len).chain(of_words).max();
         Pieces {
+            longest: longest.unwrap_or(0),
             pieces,
             rows,
-            longest,
+            words,
             checksum,
         }
     }
@@ -140,90 +180,155 @@ impl Pieces {
         &self.rows
     }
 
-    /// The pieces of a word: the longest there is at its beginning, then the longest that
-    /// goes on from there. A letter that no piece begins with is passed over.
-    fn split(&self, word: &str, mut each: impl FnMut(u32)) {
+    pub(super) fn words(&self) -> &[u32] {
+        &self.words
+    }
+
+    fn find(&self, piece: &str, table: &WordList) -> Option<Piece> {
+        let word = table.id(piece);
+        let word = word.filter(|id| self.words.binary_search(id).is_ok());
+        word.map(Piece::Word)
+            .or_else(|| self.pieces.id(piece).map(Piece::Own))
+    }
+
+    /// The pieces of a word, as WordPiece cuts it: lower case, without marks, letter runs
+    /// and single other characters each for itself; of each the longest piece at its
+    /// beginning, then the longest that goes on from there. A part for which that fails has
+    /// none.
+    fn split(&self, word: &str, table: &WordList, mut each: impl FnMut(Piece)) {
         if word.len() > LONGEST_WORD {
             return;
         }
+        let plain: String = word
+            .to_lowercase()
+            .nfd()
+            .filter(|&letter| !is_combining_mark(letter))
+            .collect();
+        let mut found = Vec::new();
+        for part in parts(&plain) {
+            found.clear();
+            if self.split_part(part, table, &mut found) {
+                found.iter().copied().for_each(&mut each);
+            }
+        }
+    }
+
+    /// Whether a part can be cut into pieces, and these.
+    fn split_part(&self, part: &str, table: &WordList, found: &mut Vec<Piece>) -> bool {
         let mut candidate = String::with_capacity(self.longest + 2);
         let mut start = 0;
-        while start < word.len() {
-            let rest = &word[start..];
+        while start < part.len() {
+            let rest = &part[start..];
             let prefix = if start == 0 { "" } else { "##" };
-            let ends = rest.char_indices().map(|(at, letter)| at + letter.len_utf8());
-            let ends: Vec<usize> = ends.take_while(|end| prefix.len() + end <= self.longest).collect();
-            let found = ends.iter().rev().find_map(|&end| {
+            let most = rest.len().min(self.longest.saturating_sub(prefix.len()));
+            let mut ends = (1..=most).rev().filter(|&end| rest.is_char_boundary(end));
+            let longest = ends.find_map(|end| {
                 candidate.clear();
                 candidate.push_str(prefix);
                 candidate.push_str(&rest[..end]);
-                Some((self.pieces.id(&candidate)?, end))
+                Some((self.find(&candidate, table)?, end))
             });
-            start += match found {
-                Some((id, end)) => {
-                    each(id);
-                    end
-                }
-                None => rest.chars().next().map_or(1, char::len_utf8),
+            let Some((piece, end)) = longest else {
+                return false;
             };
+            found.push(piece);
+            start += end;
         }
+        true
     }
+}
 
-    /// Whether a word has a known part.
-    pub(super) fn covers(&self, word: &str) -> bool {
-        let mut n = 0;
-        self.split(word, |_| n += 1);
-        n > 0
-    }
+/// Runs of letters and digits; every other character, and every ideograph, by itself.
+fn parts(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let first = rest.chars().next()?;
+        let joins = |letter: char| letter.is_alphanumeric() && !is_ideograph(letter);
+        let end = match joins(first) {
+            true => rest.find(|letter| !joins(letter)).unwrap_or(rest.len()),
+            false => first.len_utf8(),
+        };
+        let (part, after) = rest.split_at(end);
+        rest = after;
+        Some(part)
+    })
+}
 
-    /// The mean of the vectors of a word's parts; zeros if it has none.
-    pub(super) fn compose(&self, word: &str, out: &mut [f32]) {
-        let mut sum = vec![0.0; out.len()];
-        let mut n = 0.0;
-        self.split(word, |id| {
-            self.rows.copy_row(id as usize, out);
-            sum.iter_mut().zip(&*out).for_each(|(sum, x)| *sum += f64::from(*x));
-            n += 1.0;
-        });
-        for (out, sum) in out.iter_mut().zip(sum) {
-            *out = (sum / f64::max(n, 1.0)) as f32;
-        }
-    }
+/// The ideographs that WordPiece cuts apart: the CJK blocks, not Hangul nor kana.
+fn is_ideograph(letter: char) -> bool {
+    matches!(u32::from(letter),
+        0x3400..=0x4dbf | 0x4e00..=0x9fff | 0xf900..=0xfaff | 0x20000..=0x2ceaf | 0x2f800..=0x2fa1f)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn pieces(list: &[&str]) -> Pieces {
-        let mut words = WordList::default();
-        for piece in list {
-            words.push(piece).unwrap();
+    fn list(words: &[&str]) -> WordList {
+        let mut list = WordList::default();
+        for word in words {
+            list.push(word).unwrap();
         }
-        let values = (0..list.len()).map(|i| i as f32).collect();
-        Pieces::new(words, Rows::from_floats(values, 1), String::new())
+        list
+    }
+
+    fn vectors() -> WordVectors {
+        let table = list(&["know", "un", "u"]);
+        let own = ["##know", "##n", "##own", "k", "-", "\u{6f22}"];
+        let rows = Rows::from_floats((0..own.len()).map(|i| i as f32).collect(), 1);
+        let pieces = Pieces::new(list(&own), rows, vec![1, 2], &table, String::new());
+        let words = ["know", "un", "u"].map(str::to_owned).to_vec();
+        let mut vectors =
+            WordVectors::from_rows("v", words, vec![100.0, 10.0, 20.0], 1).unwrap();
+        vectors.pieces = Some(pieces);
+        vectors
     }
 
     #[test]
-    fn a_word_is_split_into_its_longest_pieces() {
-        let pieces = pieces(&["un", "u", "##know", "##n", "##own", "##\u{e4}", "k"]);
+    fn a_word_is_cut_into_its_longest_pieces() {
+        let vectors = vectors();
         let split = |word: &str| {
-            let mut ids = Vec::new();
-            pieces.split(word, |id| ids.push(id));
-            ids
+            let mut found = Vec::new();
+            let pieces = vectors.pieces.as_ref().unwrap();
+            pieces.split(word, &vectors.words, |piece| found.push(piece));
+            found
         };
-        assert_eq!(split("unknown"), [0, 2, 4][..2]);
-        assert_eq!(split("unn"), [0, 3]);
-        // Letters that no piece begins with are passed over.
-        assert_eq!(split("uxn"), [1, 3]);
-        assert_eq!(split("k\u{e4}n"), [6, 5, 3]);
-        assert_eq!(split("xyz"), Vec::<u32>::new());
-        assert_eq!(split(&"u".repeat(200)), Vec::<u32>::new());
-        assert!(pieces.covers("unn") && !pieces.covers("xyz"));
+        use Piece::{Own, Word};
+        assert_eq!(split("unknown"), [], "the last letters are no piece");
+        assert_eq!(split("unknown".trim_end_matches("wn")), []);
+        assert_eq!(split("unknow"), [Word(1), Own(0)]);
+        assert_eq!(split("U\u{f1}own"), [Word(1), Own(2)], "marks and capitals go");
+        assert_eq!(split("un-k"), [Word(1), Own(4), Own(3)]);
+        assert_eq!(split("k\u{6f22}un"), [Own(3), Own(5), Word(1)]);
+        // A word of the table that is no piece does not count, nor does a part that fails.
+        assert_eq!(split("know"), []);
+        assert_eq!(split("know-u"), [Own(4), Word(2)]);
+        assert_eq!(split(&"u".repeat(200)), []);
+    }
+
+    #[test]
+    fn a_composed_vector_is_the_mean_of_the_pieces() {
+        let vectors = vectors();
+        assert!(vectors.composes("unknow") && !vectors.composes("xyz"));
         let mut out = [0.0];
-        pieces.compose("unn", &mut out);
-        assert_eq!(out, [1.5]);
-        pieces.compose("xyz", &mut out);
+        vectors.compose("unn", &mut out).unwrap();
+        assert_eq!(out, [5.5]);
+        vectors.compose("xyz", &mut out).unwrap();
         assert_eq!(out, [0.0]);
+    }
+
+    #[test]
+    fn a_word_has_the_same_random_vector_everywhere_as_long_as_the_others() {
+        let words = ["a", "b"].map(str::to_owned).to_vec();
+        let vectors = WordVectors::from_rows("v", words, vec![3.0, 4.0, 0.0, 7.0], 2).unwrap();
+        let random = |word: &str| {
+            let mut out = [0.0; 2];
+            vectors.copy_random_vector(word, &mut out);
+            out
+        };
+        let [x, y] = random("goverment");
+        assert_eq!([x, y], random("goverment"));
+        assert_ne!([x, y], random("Zyrtecon"));
+        assert!((f64::from(x).hypot(f64::from(y)) - 6.0).abs() < 1e-6);
     }
 }

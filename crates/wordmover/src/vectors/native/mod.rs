@@ -7,7 +7,11 @@
 //! | `vectors` | F32, F16 or I8 `[n, dim]` | the rows |
 //! | `words` | U8 `[bytes]` | the words in UTF-8, one after the other |
 //!
-//! and metadata `format`, `version`, `precision` and `checksum`, all strings.
+//! | `probabilities` | F32 `[n]` | optional: how likely each word is in running text |
+//!
+//! and metadata `format`, `version`, `precision` and `checksum`, all strings. Parts of words
+//! are a second table, optional: `piece_ends`, `piece_scales`, `piece_vectors` and `pieces`,
+//! with `pieces_checksum`.
 //!
 //! Everything but the rows is checked on opening, and checked before memory is
 //! reserved for it; the rows are not touched, so that a mapped table costs only
@@ -26,6 +30,28 @@ pub(super) use read::{NativeTable, load, read_bytes, resembles};
 
 pub(super) const FORMAT: &str = "wordmover-vectors";
 pub(super) const VERSION: &str = "1";
+
+/// Names of the tensors of a table.
+struct Names {
+    ends: &'static str,
+    scales: &'static str,
+    rows: &'static str,
+    packed: &'static str,
+}
+
+const WORDS: Names = Names {
+    ends: "word_ends",
+    scales: "scales",
+    rows: "vectors",
+    packed: "words",
+};
+
+const PIECES: Names = Names {
+    ends: "piece_ends",
+    scales: "piece_scales",
+    rows: "piece_vectors",
+    packed: "pieces",
+};
 
 /// The type of the tensor `vectors`.
 fn dtype_of(precision: Precision) -> Dtype {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use safetensors::Dtype;
 use safetensors::tensor::{Metadata, TensorInfo};
 
-use super::{FORMAT, VERSION, dtype_of};
+use super::{FORMAT, Names, PIECES, VERSION, WORDS, dtype_of};
 use crate::Result;
 use crate::container::{self, ContainerError};
 use crate::vectors::error::Checked;
@@ -80,11 +80,18 @@ pub(in crate::vectors) fn load(owner: ByteOwner, limit: usize) -> Checked<Native
         }
         (Some(_), Some(checksum)) => {
             let (pieces, piece_rows, _) = file.table(&PIECES, usize::MAX)?;
+            let piece_words = file.piece_words(n_words, n_kept)?;
             if piece_rows.dim() != rows.dim() {
                 let dim = piece_rows.dim();
                 return Err(VectorsError::Dimension { dim });
             }
-            Some(Pieces::new(pieces, piece_rows, checksum))
+            Some(Pieces::new(
+                pieces,
+                piece_rows,
+                piece_words,
+                &words,
+                checksum,
+            ))
         }
     };
     Ok(NativeTable {
@@ -95,28 +102,6 @@ pub(in crate::vectors) fn load(owner: ByteOwner, limit: usize) -> Checked<Native
         pieces,
     })
 }
-
-/// Names of the tensors of a table.
-struct Names {
-    ends: &'static str,
-    scales: &'static str,
-    rows: &'static str,
-    packed: &'static str,
-}
-
-const WORDS: Names = Names {
-    ends: "word_ends",
-    scales: "scales",
-    rows: "vectors",
-    packed: "words",
-};
-
-const PIECES: Names = Names {
-    ends: "piece_ends",
-    scales: "piece_scales",
-    rows: "piece_vectors",
-    packed: "pieces",
-};
 
 /// A file whose container is sound.
 struct File<'b> {
@@ -182,6 +167,23 @@ impl<'b> File<'b> {
         let range = start..start + n_kept * dim * self.precision.n_bytes();
         let rows = Rows::stored(self.owner.clone(), range, dim, self.precision, scales);
         Ok((words, rows, n_words))
+    }
+
+    /// Ids of the words that are pieces, too, among those that are kept.
+    fn piece_words(&self, n_words: usize, n_kept: usize) -> Checked<Vec<u32>> {
+        let name = "piece_words";
+        let info = tensor(self.metadata, name)?;
+        if info.dtype != Dtype::U32 || info.shape.len() != 1 {
+            return Err(mismatch(name, info, Dtype::U32, "[k]"));
+        }
+        let ids = self.bytes[self.range(info)].as_chunks().0.iter();
+        let mut ids: Vec<u32> = ids.map(|&stored| u32::from_le_bytes(stored)).collect();
+        let ascends = ids.windows(2).all(|pair| pair[0] < pair[1]);
+        if !ascends || ids.last().is_some_and(|&id| id as usize >= n_words) {
+            return Err(VectorsError::PieceWords);
+        }
+        ids.retain(|&id| (id as usize) < n_kept);
+        Ok(ids)
     }
 
     fn probabilities(&self, n_words: usize, n_kept: usize) -> Checked<Vec<f32>> {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use safetensors::Dtype;
 
-use super::{FORMAT, VERSION, dtype_of};
+use super::{FORMAT, Names, PIECES, VERSION, WORDS, dtype_of};
 use crate::aside::write_aside;
 use crate::container;
 use crate::vectors::checksum::VectorsHash;
@@ -61,24 +61,88 @@ impl WordVectors {
     }
 
     fn writer(&self, precision: Precision) -> Result<Writer<'_>> {
-        Writer::new(&self.words, &self.rows, precision).map_err(|problem| self.invalid(problem))
+        Writer::new(self, precision).map_err(|problem| self.invalid(problem))
     }
 }
 
-/// A table ready to be written.
-///
-/// The checksum stands before the rows it covers, so the rows are encoded
-/// twice, here and in [`write`](Self::write); holding them encoded would double
-/// the memory of a large table.
+/// Word vectors ready to be written.
 struct Writer<'a> {
-    words: &'a WordList,
-    rows: &'a Rows,
-    precision: Precision,
-    scales: Vec<f32>,
+    words: Table<'a>,
+    pieces: Option<Table<'a>>,
+    piece_words: &'a [u32],
+    probabilities: &'a [f32],
     header: Vec<u8>,
 }
 
 impl<'a> Writer<'a> {
+    fn new(vectors: &'a WordVectors, precision: Precision) -> Checked<Self> {
+        let words = Table::new(&vectors.words, &vectors.rows, precision)?;
+        let pieces = vectors.pieces.as_ref();
+        let piece_words = pieces.map_or(&[][..], |pieces| pieces.words());
+        let pieces = pieces.map(|pieces| Table::new(pieces.list(), pieces.rows(), precision));
+        let mut pieces = pieces.transpose()?;
+        if let Some(pieces) = &mut pieces {
+            pieces.checksum = pieces.hash.clone().with_ids(piece_words).finish();
+        }
+        let probabilities = vectors.probabilities().unwrap_or(&[]);
+        let mut entries = vec![
+            ("format", FORMAT),
+            ("version", VERSION),
+            ("precision", precision.as_str()),
+            ("checksum", words.checksum.as_str()),
+        ];
+        // Wide values first, so that all are aligned.
+        let mut tensors = words.columns(&WORDS);
+        if let Some(pieces) = &pieces {
+            entries.push(("pieces_checksum", &pieces.checksum));
+            tensors.extend(pieces.columns(&PIECES));
+            tensors.push(("piece_words", Dtype::U32, vec![piece_words.len()]));
+        }
+        if !probabilities.is_empty() {
+            tensors.push(("probabilities", Dtype::F32, vec![probabilities.len()]));
+        }
+        tensors.extend(words.rows_and_words(&WORDS));
+        if let Some(pieces) = &pieces {
+            tensors.extend(pieces.rows_and_words(&PIECES));
+        }
+        Ok(Writer {
+            header: container::header(&entries, tensors),
+            words,
+            pieces,
+            piece_words,
+            probabilities,
+        })
+    }
+
+    fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        out.write_all(&self.header)?;
+        let tables = || std::iter::once(&self.words).chain(&self.pieces);
+        tables().try_for_each(|table| table.write_columns(out))?;
+        for id in self.piece_words {
+            out.write_all(&id.to_le_bytes())?;
+        }
+        for probability in self.probabilities {
+            out.write_all(&probability.to_le_bytes())?;
+        }
+        tables().try_for_each(|table| table.write_rows_and_words(out))
+    }
+}
+
+/// Words or parts of words with their rows.
+///
+/// The checksum stands before the rows it covers, so the rows are encoded
+/// twice, here and in [`write_rows_and_words`](Self::write_rows_and_words); holding them
+/// encoded would double the memory of a large table.
+struct Table<'a> {
+    words: &'a WordList,
+    rows: &'a Rows,
+    precision: Precision,
+    scales: Vec<f32>,
+    hash: VectorsHash,
+    checksum: String,
+}
+
+impl<'a> Table<'a> {
     fn new(words: &'a WordList, rows: &'a Rows, precision: Precision) -> Checked<Self> {
         let mut hash = VectorsHash::new(rows.dim(), words);
         let mut scales = Vec::with_capacity(words.len());
@@ -95,24 +159,44 @@ impl<'a> Writer<'a> {
         if precision != Precision::Int8 {
             scales.clear();
         }
-        let header = header(words, rows.dim(), precision, &hash.finish());
-        Ok(Writer {
+        Ok(Table {
             words,
             rows,
             precision,
             scales,
-            header,
+            checksum: hash.clone().finish(),
+            hash,
         })
     }
 
-    fn write(&self, out: &mut impl Write) -> io::Result<()> {
-        out.write_all(&self.header)?;
+    fn columns(&self, names: &Names) -> Vec<(&'static str, Dtype, Vec<usize>)> {
+        let mut tensors = vec![(names.ends, Dtype::U32, vec![self.words.len()])];
+        if self.precision == Precision::Int8 {
+            tensors.push((names.scales, Dtype::F32, vec![self.words.len()]));
+        }
+        tensors
+    }
+
+    fn rows_and_words(&self, names: &Names) -> [(&'static str, Dtype, Vec<usize>); 2] {
+        let shape = vec![self.words.len(), self.rows.dim()];
+        let packed = vec![self.words.packed().len()];
+        [
+            (names.rows, dtype_of(self.precision), shape),
+            (names.packed, Dtype::U8, packed),
+        ]
+    }
+
+    fn write_columns(&self, out: &mut impl Write) -> io::Result<()> {
         for end in self.words.ends() {
             out.write_all(&end.to_le_bytes())?;
         }
         for scale in &self.scales {
             out.write_all(&scale.to_le_bytes())?;
         }
+        Ok(())
+    }
+
+    fn write_rows_and_words(&self, out: &mut impl Write) -> io::Result<()> {
         let mut encoded = Vec::new();
         for id in 0..self.words.len() {
             encoded.clear();
@@ -146,21 +230,4 @@ fn refuse(
             value: value.to_string(),
         }
     }
-}
-
-fn header(words: &WordList, dim: usize, precision: Precision, checksum: &str) -> Vec<u8> {
-    let n_words = words.len();
-    let mut tensors = vec![("word_ends", Dtype::U32, vec![n_words])];
-    if precision == Precision::Int8 {
-        tensors.push(("scales", Dtype::F32, vec![n_words]));
-    }
-    tensors.push(("vectors", dtype_of(precision), vec![n_words, dim]));
-    tensors.push(("words", Dtype::U8, vec![words.packed().len()]));
-    let entries = [
-        ("format", FORMAT),
-        ("version", VERSION),
-        ("precision", precision.as_str()),
-        ("checksum", checksum),
-    ];
-    container::header(&entries, tensors)
 }
