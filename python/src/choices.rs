@@ -123,5 +123,6 @@ pub fn tokenizer(case: &str, stop_words: &Bound<'_, PyAny>) -> PyResult<Tokenize
     Ok(Tokenizer {
         case: named::<Case>("case", case)?,
         stop_words,
+        ..Tokenizer::default()
     })
 }

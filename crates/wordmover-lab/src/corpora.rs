@@ -119,6 +119,7 @@ impl Corpus {
             } else {
                 StopWords::default()
             },
+            ..Tokenizer::default()
         }
     }
 
@@ -148,10 +149,14 @@ impl Corpus {
         let mut words = BTreeMap::new();
         for document in documents(&text) {
             let (_, _, text) = document.with_context(|| self.file.clone())?;
-            tokenizer.for_each(text, |word| match words.get_mut(word) {
-                Some(n) => *n += 1,
-                None => drop(words.insert(word.to_owned(), 1)),
-            });
+            tokenizer.for_each(
+                text,
+                |_| false,
+                |word| match words.get_mut(word) {
+                    Some(n) => *n += 1,
+                    None => drop(words.insert(word.to_owned(), 1)),
+                },
+            );
         }
         Ok(words)
     }
@@ -307,11 +312,15 @@ fn properties(
     let mut n_distinct = 0;
     for text in documents(&text).filter_map(|document| Some(document.ok()?.2)) {
         let mut distinct = HashSet::new();
-        tokenizer.for_each(text, |word| {
-            if let Some((word, _)) = words.get_key_value(word) {
-                distinct.insert(word);
-            }
-        });
+        tokenizer.for_each(
+            text,
+            |_| false,
+            |word| {
+                if let Some((word, _)) = words.get_key_value(word) {
+                    distinct.insert(word);
+                }
+            },
+        );
         n_distinct += distinct.len();
     }
     Ok(Properties {

@@ -46,7 +46,7 @@ fn kernel_error(n_features: usize) -> Result<f64, wordmover::Error> {
         let model = WordMoversEmbedding::fit(params, toy::vectors(), &toy::TEXTS)?;
         let documents = texts.map(|text| model.document(&model.word_counts(text)));
         let pairs = documents.each_ref().map(|document| {
-            let words = document.words().iter().map(|&word| word as usize);
+            let words = document.known().iter().map(|&word| word as usize);
             words
                 .zip(document.weights().iter().copied())
                 .collect::<Vec<_>>()

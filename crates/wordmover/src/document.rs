@@ -65,7 +65,8 @@ impl WordCounts {
     #[must_use]
     pub fn from_text(text: &str, tokenizer: &Tokenizer, vectors: &WordVectors) -> Self {
         let mut counter = Counter::new(vectors);
-        tokenizer.for_each(text, |word| counter.add(word));
+        let is_known = |word: &str| vectors.id(word).is_some();
+        tokenizer.for_each(text, is_known, |word| counter.add(word));
         counter.counts
     }
 

@@ -17,7 +17,7 @@ fn fitted(params: EmbeddingParams) -> WordMoversEmbedding {
 }
 
 fn pairs(document: &Document) -> Vec<(usize, f64)> {
-    let words = document.words().iter().map(|&word| word as usize);
+    let words = document.known().iter().map(|&word| word as usize);
     words.zip(document.weights().iter().copied()).collect()
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use wordmover::{Document, Error, Normalization, WordSpace, WordVectors, wmd};
+use wordmover::{Document, Error, Normalization, Word, WordSpace, WordVectors, wmd};
 
 const N_WORDS: usize = 30;
 const DIM: usize = 4;
@@ -37,8 +37,10 @@ proptest! {
         let plan = wmd::transport(&space, &x, &y).unwrap();
         let certificate = plan.certificate(&space, &x, &y).unwrap();
         prop_assert!(certificate.holds(1e-12), "{certificate:?}");
-        for step in plan.moves.iter().filter(|step| step.from == step.to) {
-            prop_assert_eq!(step.cost, 0.0);
+        for step in &plan.moves {
+            if x.word(step.from as usize) == y.word(step.to as usize) {
+                prop_assert_eq!(step.cost, 0.0);
+            }
         }
     }
 
@@ -76,7 +78,7 @@ proptest! {
 fn one_word_documents_are_as_far_apart_as_their_words() {
     let space = space();
     let one = |word| Document::from_weights([(word, 1.0)]).unwrap();
-    let vectors = space.gather(&[3, 11]).unwrap();
+    let vectors = space.gather([3, 11].map(Word::Known).into_iter()).unwrap();
     let squared: f32 = (0..DIM)
         .map(|k| (vectors[k] - vectors[DIM + k]).powi(2))
         .sum();

@@ -120,7 +120,8 @@ pub fn unknown_words<'t>(
     let (tokenizer, vectors) = (model.tokenizer(), model.vectors());
     let mut unknown: Vec<String> = Vec::new();
     for text in texts {
-        tokenizer.for_each(text, |word| {
+        let is_known = |word: &str| vectors.id(word).is_some();
+        tokenizer.for_each(text, is_known, |word| {
             if vectors.id(word).is_none() && !unknown.iter().any(|known| known == word) {
                 unknown.push(word.to_owned());
             }

@@ -9,4 +9,4 @@ mod stop_words;
 mod tokenizer;
 
 pub use stop_words::StopWords;
-pub use tokenizer::{Case, Tokenizer};
+pub use tokenizer::{Case, Tokenizer, TokenizerVersion};

@@ -24,17 +24,39 @@ names!(Case, "case":
     Keep "keep" "words stay as they are, for cased vectors",
 );
 
+/// The rules by which texts are cut. Models keep theirs, so that a text always gives the
+/// words it gave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum TokenizerVersion {
+    /// Every segment between Unicode word boundaries is a word; hyphens separate.
+    #[serde(rename = "1")]
+    V1,
+    /// Hyphenated forms and abbreviations that the vectors know are one word.
+    #[default]
+    #[serde(rename = "2")]
+    V2,
+}
+
+impl TokenizerVersion {
+    /// That of model files which do not name theirs.
+    pub(crate) fn first() -> Self {
+        TokenizerVersion::V1
+    }
+}
+
 /// Cuts texts into words.
 ///
 /// ```
-/// use wordmover::text::{Case, StopWords, Tokenizer};
+/// use wordmover::text::Tokenizer;
 ///
-/// let tokenizer = Tokenizer { case: Case::Lower, stop_words: StopWords::Smart };
+/// let tokenizer = Tokenizer::default();
+/// let known = |word: &str| ["covid-19", "u.s."].contains(&word);
 /// let mut words = Vec::new();
-/// tokenizer.for_each("The President’s press-conference isn't in Chicago!", |word| {
+/// tokenizer.for_each("The President’s U.S. press-conference isn't on COVID-19!", known, |word| {
 ///     words.push(word.to_owned());
 /// });
-/// assert_eq!(words, ["president", "press", "conference", "chicago"]);
+/// assert_eq!(words, ["president", "u.s.", "press", "conference", "covid-19"]);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Tokenizer {
@@ -42,6 +64,9 @@ pub struct Tokenizer {
     pub case: Case,
     /// Words to drop.
     pub stop_words: StopWords,
+    /// The rules by which texts are cut.
+    #[serde(default = "TokenizerVersion::first")]
+    pub version: TokenizerVersion,
 }
 
 impl Tokenizer {
@@ -50,29 +75,78 @@ impl Tokenizer {
     /// Words are the segments between Unicode word boundaries (UAX 29) that hold a
     /// letter or digit. A typographic apostrophe becomes a plain one, and a
     /// possessive `'s` is dropped, after the word as a whole was not a stop word.
-    pub fn for_each(&self, text: &str, mut word: impl FnMut(&str)) {
-        let mut buffer = String::new();
-        let mut lowered = String::new();
-        for segment in text.unicode_words() {
-            buffer.clear();
-            match self.case {
-                Case::Lower => lower_into(segment, &mut buffer),
-                Case::Keep => buffer.push_str(segment),
+    ///
+    /// Segments joined by hyphens (`covid-19`, `state-of-the-art`) are one word where
+    /// `is_known` knows the whole, and so is an abbreviation with its last full stop
+    /// (`u.s.`); the longest known form counts, from the left. Signs before a word, as in
+    /// `#tag` and `@name`, are not part of it.
+    pub fn for_each(
+        &self,
+        text: &str,
+        is_known: impl Fn(&str) -> bool,
+        mut word: impl FnMut(&str),
+    ) {
+        let mut buffers = Buffers::default();
+        if self.version == TokenizerVersion::V1 {
+            for segment in text.unicode_words() {
+                self.emit(segment, &mut buffers, &mut word);
             }
-            if buffer.contains('’') {
-                buffer = buffer.replace('’', "'");
+            return;
+        }
+        let segments: Vec<(usize, &str)> = text.unicode_word_indices().collect();
+        let mut first = 0;
+        while first < segments.len() {
+            let chain = chain(text, &segments[first..]);
+            let start = segments[first].0;
+            let longest = (1..=chain).rev().find_map(|n| {
+                let (at, last) = segments[first + n - 1];
+                let end = at + last.len();
+                let full_stop = last.contains('.') && text[end..].starts_with('.');
+                let with_stop = full_stop.then_some(end + 1);
+                // One segment is a word anyhow, known or not.
+                let ends = with_stop.into_iter().chain((n > 1).then_some(end));
+                ends.map(|end| (n, &text[start..end])).find(|(_, form)| {
+                    self.spell(form, &mut buffers.word);
+                    is_known(&buffers.word)
+                })
+            });
+            let (n, form) = longest.unwrap_or((1, segments[first].1));
+            self.emit(form, &mut buffers, &mut word);
+            first += n;
+        }
+    }
+
+    /// A word as it is looked up.
+    fn spell(&self, segment: &str, out: &mut String) {
+        out.clear();
+        match self.case {
+            Case::Lower => lower_into(segment, out),
+            Case::Keep => out.push_str(segment),
+        }
+        for (typographic, plain) in [('’', "'"), ('\u{2010}', "-"), ('\u{2011}', "-")] {
+            if out.contains(typographic) {
+                *out = out.replace(typographic, plain);
             }
-            if self.is_stop_word(&buffer, &mut lowered) {
-                continue;
-            }
-            let stem = buffer
-                .strip_suffix("'s")
-                .or_else(|| buffer.strip_suffix("'S"));
-            match stem {
-                Some(stem) if !self.is_stop_word(stem, &mut lowered) => word(stem),
-                Some(_) => {}
-                None => word(&buffer),
-            }
+        }
+    }
+
+    /// Hands a word over, unless it is a stop word.
+    fn emit(&self, segment: &str, buffers: &mut Buffers, word: &mut impl FnMut(&str)) {
+        let Buffers {
+            word: buffer,
+            lowered,
+        } = buffers;
+        self.spell(segment, buffer);
+        if self.is_stop_word(buffer, lowered) {
+            return;
+        }
+        let stem = buffer
+            .strip_suffix("'s")
+            .or_else(|| buffer.strip_suffix("'S"));
+        match stem {
+            Some(stem) if !self.is_stop_word(stem, lowered) => word(stem),
+            Some(_) => {}
+            None => word(buffer),
         }
     }
 
@@ -86,6 +160,28 @@ impl Tokenizer {
             }
         }
     }
+}
+
+/// Memory for one word after the other.
+#[derive(Default)]
+struct Buffers {
+    word: String,
+    lowered: String,
+}
+
+/// Longest form with hyphens that is looked up, in segments.
+const LONGEST_CHAIN: usize = 5;
+
+/// How many segments, from the first on, are joined by single hyphens.
+fn chain(text: &str, segments: &[(usize, &str)]) -> usize {
+    let joined = segments
+        .windows(2)
+        .take(LONGEST_CHAIN - 1)
+        .take_while(|pair| {
+            let end = pair[0].0 + pair[0].1.len();
+            matches!(&text[end..pair[1].0], "-" | "\u{2010}" | "\u{2011}")
+        });
+    1 + joined.count()
 }
 
 /// Lower-cases without allocating for ASCII, which most words are.
@@ -104,8 +200,47 @@ mod tests {
 
     fn words(tokenizer: &Tokenizer, text: &str) -> Vec<String> {
         let mut words = Vec::new();
-        tokenizer.for_each(text, |word| words.push(word.to_owned()));
+        let known = ["covid-19", "state-of-the-art", "u.s.", "e.g.", "e-mail"];
+        let is_known = |word: &str| known.contains(&word);
+        tokenizer.for_each(text, is_known, |word| words.push(word.to_owned()));
         words
+    }
+
+    #[test]
+    fn hyphenated_forms_and_abbreviations_that_are_known_are_one_word() {
+        let mut all = Tokenizer {
+            stop_words: StopWords::None,
+            ..Tokenizer::default()
+        };
+        let text = "COVID-19 in the U.S. and the U.S., e.g. State\u{2010}of-the-art e-mail-s #tag @me 1,999";
+        assert_eq!(
+            words(&all, text),
+            [
+                "covid-19",
+                "in",
+                "the",
+                "u.s.",
+                "and",
+                "the",
+                "u.s.",
+                "e.g.",
+                "state-of-the-art",
+                "e-mail",
+                "s",
+                "tag",
+                "me",
+                "1,999"
+            ]
+        );
+        // Models of earlier versions cut as they did.
+        all.version = TokenizerVersion::V1;
+        assert_eq!(
+            words(&all, "COVID-19 in the U.S. e-mail"),
+            ["covid", "19", "in", "the", "u.s", "e", "mail"]
+        );
+        let json = r#"{"case":"lower","stop_words":"none"}"#;
+        let read: Tokenizer = serde_json::from_str(json).unwrap();
+        assert_eq!(read.version, TokenizerVersion::V1);
     }
 
     #[test]
