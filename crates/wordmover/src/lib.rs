@@ -38,13 +38,14 @@
 #![deny(missing_docs)]
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
-mod aside;
+pub mod atomic_file;
 mod average;
 mod container;
 mod corpus;
 pub mod document;
 mod embedding;
 mod error;
+pub mod error_message;
 pub mod format;
 mod ground;
 mod neighbors;

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use crate::average::AveragedVectors;
 use crate::document::{CorpusCounts, Document, Weighting, WordCounts, WordProbabilities};
-use crate::embedding::{Components, EmbeddingParams, Finish, Fitter, WordMoversEmbedding, kernel};
+use crate::embedding::{Components, EmbeddingParams, Finish, Fitter, WordMoversEmbedding};
 use crate::error::Result;
 use crate::space::{Normalization, WordSpace};
 use crate::vectors::WordVectors;
@@ -24,7 +24,9 @@ pub const FARTHEST: f64 = -2.0;
 pub enum Similarity {
     /// Cosine of Word Mover's Embeddings.
     Wme,
-    /// The Word Mover's Kernel, estimated by inner products of raw embeddings.
+    /// The Word Mover's Kernel of the paper's features, centred by the mean of the corpus
+    /// and normalised: `K(x, y) / sqrt(K(x, x) K(y, y))`. Without centring, all values are
+    /// nearly the same, because every text is about equally far from a random document.
     Kernel,
     /// The Word Mover's Distance, negative, between NBOW bags of words of length 1.
     Wmd,
@@ -65,7 +67,7 @@ impl Similarity {
             Similarity::Wme | Similarity::Kernel => {
                 let mut params = params.clone();
                 if self == Similarity::Kernel {
-                    (params.finish, params.components) = (Finish::Raw, Components::Keep);
+                    (params.finish, params.components) = (Finish::Center, Components::Keep);
                 }
                 // Nothing to fit on: nothing is like anything.
                 if counts.iter().all(|counts| counts.words.is_empty()) {
@@ -75,7 +77,7 @@ impl Similarity {
                 let mut fitter = fitter.word_probabilities(probabilities.cloned());
                 counts.iter().for_each(|counts| fitter.observe(counts));
                 let model = fitter.finish()?;
-                self.with_model(&model, &counts)
+                with_model(&model, &counts)
             }
             Similarity::Wmd => {
                 let space = WordSpace::new(vectors.clone(), Normalization::Unit, &[])?;
@@ -103,19 +105,18 @@ impl Similarity {
                 let space = WordSpace::new(vectors.clone(), Normalization::None, &[])?;
                 let model = AveragedVectors::fit(space, corpus, weighting, n_components, &counts)?;
                 let rows = model.embed(&counts)?;
-                Ok(scores(&rows, model.dim(), cosine))
+                Ok(scores(&rows, model.dim()))
             }
         }
     }
 
-    /// Scores pairs of texts with a model fitted elsewhere, by
-    /// [`Wme`](Similarity::Wme) or else by the inner product of its embeddings.
+    /// Scores pairs of texts with a model fitted elsewhere, by the cosine of its
+    /// embeddings.
     ///
     /// # Errors
     ///
     /// A word vector holds a value that is not finite.
     pub fn of_pairs_with(
-        self,
         pairs: &[(impl AsRef<str> + Sync, impl AsRef<str> + Sync)],
         model: &WordMoversEmbedding,
     ) -> Result<Vec<f64>> {
@@ -125,24 +126,21 @@ impl Similarity {
                 [first.as_ref(), second.as_ref()].map(|text| model.word_counts(text))
             })
             .collect();
-        self.with_model(model, &counts)
-    }
-
-    fn with_model(self, model: &WordMoversEmbedding, counts: &[WordCounts]) -> Result<Vec<f64>> {
-        let bags: Vec<Document> = counts.par_iter().map(|c| model.document(c)).collect();
-        let rows = model.embed(&bags)?;
-        let score = match self {
-            Similarity::Wme => cosine,
-            _ => kernel,
-        };
-        Ok(scores(&rows, model.n_features(), score))
+        with_model(model, &counts)
     }
 }
 
-/// The score of rows 0 and 1, of rows 2 and 3, and so on.
-fn scores(rows: &[f32], width: usize, score: fn(&[f32], &[f32]) -> f64) -> Vec<f64> {
+fn with_model(model: &WordMoversEmbedding, counts: &[WordCounts]) -> Result<Vec<f64>> {
+    let bags: Vec<Document> = counts.par_iter().map(|c| model.document(c)).collect();
+    let rows = model.embed(&bags)?;
+    // Of centred features, this is the normalised kernel as well.
+    Ok(scores(&rows, model.n_features()))
+}
+
+/// The cosine of rows 0 and 1, of rows 2 and 3, and so on.
+fn scores(rows: &[f32], width: usize) -> Vec<f64> {
     let pairs = rows.par_chunks_exact(2 * width);
     pairs
-        .map(|pair| score(&pair[..width], &pair[width..]))
+        .map(|pair| cosine(&pair[..width], &pair[width..]))
         .collect()
 }
