@@ -93,16 +93,23 @@ pub fn bar(quiet: bool, what: impl Into<Cow<'static, str>>, n: u64, unit: &str) 
     } else {
         show(ProgressBar::new(n))
     };
-    let template = match is_narrow() {
-        true => "{prefix} {percent}% {eta}".to_owned(),
+    let template = bar_template(is_narrow(), unit);
+    let style = ProgressStyle::with_template(&template);
+    bar.set_style(style.expect("a sound template").progress_chars("=> "));
+    let what = what.into();
+    bar.set_message(what.clone());
+    bar.set_prefix(what);
+    bar
+}
+
+fn bar_template(is_narrow: bool, unit: &str) -> String {
+    match is_narrow {
+        // Cut off where it does not fit.
+        true => "{percent:>3}% {eta} {wide_msg}".to_owned(),
         false => {
             format!("{{prefix}} [{{wide_bar}}] {{percent}}% of {{human_len}} {unit}, {{eta}} left")
         }
-    };
-    let style = ProgressStyle::with_template(&template);
-    bar.set_style(style.expect("a sound template").progress_chars("=> "));
-    bar.set_prefix(what);
-    bar
+    }
 }
 
 /// Shows what training and evaluation report on their way: a bar for each stage, notes
@@ -239,5 +246,24 @@ pub fn count(n: u64, what: &str) -> String {
         _ if what.ends_with('s') => format!("{number} {what}es"),
         Some(stem) => format!("{number} {stem}ies"),
         None => format!("{number} {what}s"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_is_printed_once() {
+        let watcher = Watcher::new(false);
+        for _ in 0..2 {
+            assert!(
+                watcher
+                    .observe(Event::Note("a class is small"))
+                    .is_continue()
+            );
+        }
+        let state = watcher.state.lock().unwrap();
+        assert_eq!(state.notes.len(), 1);
     }
 }

@@ -60,14 +60,14 @@ pub fn sections(names: &[String], confusion: &ConfusionMatrix, documents: &str) 
     let judged = Judged::new(names, confusion);
     let mut html = String::from(
         "<h2>Classes</h2>\n<div class=\"scroll\"><table>\n<tr><th>class</th><th>documents</th>\
-         <th>predicted</th><th>precision</th><th>recall</th><th>F1</th><th class=\"bar\"></th>\
+         <th class=\"extra\">predicted</th><th>precision</th><th>recall</th><th>F1</th><th class=\"bar\"></th>\
          </tr>\n",
     );
     for (name, figures) in judged.names.iter().zip(&judged.figures) {
         let _ = writeln!(
             html,
-            "<tr><td class=\"name\">{}</td><td>{}</td><td>{}</td><td>{:.2} %</td><td>{:.2} %</td>\
-             <td>{:.2} %</td><td class=\"bar\"><span style=\"width:{:.0}%\"></span></td></tr>",
+            "<tr><td class=\"name\">{}</td><td>{}</td><td class=\"extra\">{}</td><td>{:.2} %</td>\
+             <td>{:.2} %</td><td>{:.2} %</td><td class=\"bar\"><span style=\"width:{:.0}%\"></span></td></tr>",
             escape(name),
             figures.n_rows,
             figures.n_predicted,

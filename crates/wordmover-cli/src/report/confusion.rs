@@ -47,13 +47,14 @@ pub fn figure(judged: &Judged, documents: &str) -> String {
     };
     let side = cell * n as f64;
     let mut svg = open(left + side + right + 10.0, top + side + bottom);
-    let middle = top + side / 2.0;
+    let middle = top + side.min(720.0) / 2.0;
     let _ = writeln!(
         svg,
         "<text class=\"axis\" x=\"{:.1}\" y=\"14\" text-anchor=\"middle\">predicted class</text>\
          <text class=\"axis\" x=\"14\" y=\"{middle:.1}\" text-anchor=\"middle\" \
          transform=\"rotate(-90 14 {middle:.1})\">true class</text>",
-        left + side / 2.0,
+        // In view before a large figure is scrolled.
+        left + side.min(720.0) / 2.0,
     );
     for i in 0..n {
         let middle = cell * (i as f64 + 0.5);
