@@ -5,10 +5,8 @@
 //! option is not given, read from the parameters that the command starts from.
 
 use clap::{Command, CommandFactory};
-use serde::Serialize;
-use serde_json::Value;
+use wordmover::EmbeddingParams;
 use wordmover::text::StopWords;
-use wordmover::{Components, EmbeddingParams};
 
 use super::Arguments;
 
@@ -30,25 +28,20 @@ pub fn command() -> Command {
 
 /// States the defaults of the options that make an embedding.
 fn with_defaults(command: Command, params: &EmbeddingParams) -> Command {
-    let components = match params.components {
-        Components::Flatten(n) => format!("flatten={n}"),
-        Components::Remove(n) => format!("remove={n}"),
-        _ => "keep".to_owned(),
-    };
     let mut command = with_text_defaults(command, params);
     for (option, default) in [
         ("features", params.n_features.to_string()),
         ("d_max", params.d_max.to_string()),
-        ("gamma", name_of(&params.gamma)),
-        ("weights", name_of(&params.bag.weighting)),
+        ("gamma", params.gamma.to_string()),
+        ("weights", params.documents.bag.weighting.to_string()),
         ("frequencies", "builtin".to_owned()),
-        ("random_words", name_of(&params.random_words)),
-        ("normalize", name_of(&params.normalization)),
-        ("finish", name_of(&params.finish)),
-        ("components", components),
+        ("random_words", params.random_words.to_string()),
+        ("normalize", params.documents.normalization.to_string()),
+        ("post_processing", params.post_processing.to_string()),
+        ("components", params.components.to_string()),
         ("seed", params.seed.to_string()),
-        ("min_count", params.bag.min_count.to_string()),
-        ("max_words", params.bag.max_words.to_string()),
+        ("min_count", params.documents.bag.min_count.to_string()),
+        ("max_words", params.documents.bag.max_words.to_string()),
     ] {
         command = with_default(command, option, &default);
     }
@@ -56,12 +49,16 @@ fn with_defaults(command: Command, params: &EmbeddingParams) -> Command {
 }
 
 fn with_text_defaults(command: Command, params: &EmbeddingParams) -> Command {
-    let stop_words = match params.tokenizer.stop_words {
+    let stop_words = match params.documents.tokenizer.stop_words {
         StopWords::None => "none",
         _ => "smart",
     };
     let command = with_default(command, "stop_words", stop_words);
-    with_default(command, "case", &name_of(&params.tokenizer.case))
+    with_default(
+        command,
+        "case",
+        &params.documents.tokenizer.case.to_string(),
+    )
 }
 
 /// Puts a default at the end of an option's help, in place of one that is there.
@@ -74,15 +71,6 @@ fn with_default(command: Command, option: &str, default: &str) -> Command {
         let help = help.split(" [default: ").next().unwrap_or_default();
         argument.help(format!("{help} [default: {default}]"))
     })
-}
-
-/// The name a value has in files and on the command line.
-fn name_of(value: &impl Serialize) -> String {
-    match serde_json::to_value(value) {
-        Ok(Value::String(name)) => name,
-        Ok(other) => other.to_string(),
-        Err(_) => String::new(),
-    }
 }
 
 #[cfg(test)]
@@ -108,7 +96,7 @@ mod tests {
             ("--frequencies", "builtin", "builtin"),
             ("--random-words", "uniform", "uniform"),
             ("--normalize", "unit", "unit"),
-            ("--finish", "standardize", "standardize"),
+            ("--post-processing", "standardize", "standardize"),
             ("--components", "flatten=10", "flatten=10"),
             ("--seed", "0", "0"),
             ("--min-count", "1", "1"),

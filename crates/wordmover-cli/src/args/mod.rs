@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use wordmover::vectors::Precision;
+use wordmover::{Normalization, Similarity, Weighting};
 
 use crate::output::suffixes;
 
@@ -17,12 +18,10 @@ pub use classify::{ClassifierMethod, EvaluateArguments, PredictArguments, TrainA
 pub use defaults::command;
 pub use groups::{
     InputArguments, LabeledInputArguments, ParamArguments, TextArguments, VectorArguments,
-    WritingArguments,
+    WritingArguments, set,
 };
-use values::at_least_one;
-pub use values::{
-    DistanceNormalization, FrequencySource, MethodOption, OnEmpty, SearchBy, WeightsOption,
-};
+pub use values::{FrequencySource, OnEmpty, SearchBy};
+use values::{at_least_one, named, uncentered};
 
 /// Exact Word Mover's Embeddings of documents.
 #[derive(Debug, Parser)]
@@ -175,9 +174,9 @@ pub struct DistanceArguments {
     /// Weigh words and normalise vectors as this model does
     #[arg(long, value_name = "FILE")]
     pub model: Option<PathBuf>,
-    /// Normalization of the word vectors [default: unit]
-    #[arg(long, value_name = "HOW")]
-    pub normalize: Option<DistanceNormalization>,
+    /// Normalisation of the word vectors [default: unit]
+    #[arg(long, value_parser = uncentered(), value_name = "HOW")]
+    pub normalize: Option<Normalization>,
     #[command(flatten)]
     pub vectors: VectorArguments,
     #[command(flatten)]
@@ -228,11 +227,11 @@ pub struct SearchArguments {
     pub model: Option<PathBuf>,
     /// Weights of words: nbow (share of the count) or tfidf, with the frequencies of
     /// CORPUS [default: nbow]
-    #[arg(long, value_enum, hide_possible_values = true, value_name = "SCHEME")]
-    pub weights: Option<WeightsOption>,
-    /// Normalization of the word vectors [default: unit]
-    #[arg(long, value_name = "HOW")]
-    pub normalize: Option<DistanceNormalization>,
+    #[arg(long, value_parser = named::<Weighting>(), hide_possible_values = true, value_name = "SCHEME")]
+    pub weights: Option<Weighting>,
+    /// Normalisation of the word vectors [default: unit]
+    #[arg(long, value_parser = uncentered(), value_name = "HOW")]
+    pub normalize: Option<Normalization>,
     #[command(flatten)]
     pub input: InputArguments,
     #[command(flatten)]
@@ -249,15 +248,15 @@ pub struct SearchArguments {
     similarity 0 to everything (-2 with wmd). With pairs, the texts of the file are the\n\
     corpus that is fitted on; two texts alone are compared against background documents.\n\
     Of the options below, wmd, average and tfidf take --stop-words and --case, sif also\n\
-    --frequencies, kernel all but --finish, --components and --raw.")]
+    --frequencies, kernel all but --post-processing, --components and --raw.")]
 pub struct SimilarityArguments {
     /// A .tsv or .csv file, also .gz, of pairs: two texts a row, or a person's score and
     /// two texts; - is standard input, as .tsv; or else two texts
     #[arg(value_names = ["PAIRS|TEXT", "TEXT"], num_args = 1..=2, required = true)]
     pub inputs: Vec<String>,
     /// How to measure similarity
-    #[arg(long, value_enum, default_value_t = MethodOption::Wme, value_name = "METHOD")]
-    pub method: MethodOption,
+    #[arg(long, value_parser = named::<Similarity>(), default_value_t = Similarity::Wme, value_name = "METHOD")]
+    pub method: Similarity,
     /// The first row of the file is a header
     #[arg(long)]
     pub header: bool,

@@ -52,6 +52,7 @@ pub fn run(arguments: &EmbedArguments, quiet: bool) -> Result<()> {
 
     let mut run = Run {
         arguments,
+        quiet,
         // Rows that are printed on the same terminal would mix with a bar.
         shows_progress: !quiet && (destination.path().is_some() || !io::stdout().is_terminal()),
         destination: Some(destination),
@@ -80,6 +81,8 @@ impl EmbedArguments {
 
 struct Run<'a> {
     arguments: &'a EmbedArguments,
+    quiet: bool,
+    /// Whether a bar is shown while rows are written.
     shows_progress: bool,
     destination: Option<Destination>,
     summary: CorpusSummary,
@@ -125,7 +128,7 @@ impl Run<'_> {
 
     /// Two passes: the corpus is read and fitted on, then embedded.
     fn fitted_here(&mut self, documents: Documents) -> Result<(WordMoversEmbedding, u64)> {
-        let (arguments, quiet) = (self.arguments, !self.shows_progress);
+        let (arguments, quiet) = (self.arguments, self.quiet);
         let params = arguments.params.params()?;
         let vectors = self.stages.time("opening", || arguments.vectors.open())?;
         let fitter = arguments.params.fitter(&params, &vectors)?;
@@ -204,7 +207,7 @@ impl Run<'_> {
             say(&format!("{documents} without a known word: rows of {row}"));
         }
         if summary.n_cut > 0 {
-            let max_words = model.params().bag.max_words;
+            let max_words = model.params().documents.bag.max_words;
             let documents = count(summary.n_cut, "document");
             say(&format!(
                 "{documents} cut to the {max_words} most frequent distinct words"

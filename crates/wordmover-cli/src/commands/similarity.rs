@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use anyhow::{Result, bail};
-use clap::ValueEnum;
 use serde_json::json;
+use wordmover::names::Named;
 use wordmover::text::StopWords;
 use wordmover::{
     EmbeddingParams, FARTHEST, ModelFile, Similarity, WordCounts, WordProbabilities, pearson,
@@ -12,7 +12,7 @@ use wordmover::{
 };
 
 use super::distance::{quoted, refuse_files};
-use crate::args::{FrequencySource, MethodOption, SimilarityArguments};
+use crate::args::{FrequencySource, SimilarityArguments};
 use crate::input::{Pair, read_pairs};
 use crate::output::print;
 use crate::progress::{self, count, say};
@@ -39,7 +39,7 @@ pub fn run(arguments: &SimilarityArguments, quiet: bool) -> Result<()> {
         None => (None, None),
     };
     if arguments.json {
-        let mut report = json!({ "method": name(arguments.method), "scores": scores });
+        let mut report = json!({ "method": arguments.method.name(), "scores": scores });
         if gold.is_some() {
             report["pearson"] = json!(pearson);
             report["spearman"] = json!(spearman);
@@ -72,7 +72,7 @@ pub fn run(arguments: &SimilarityArguments, quiet: bool) -> Result<()> {
 fn check_options(arguments: &SimilarityArguments) -> Result<()> {
     let method = arguments.method;
     if arguments.model.is_some() {
-        if method != MethodOption::Wme {
+        if method != Similarity::Wme {
             return Err(usage_error("--model is for the method wme"));
         }
         return match arguments.params.given().next() {
@@ -83,26 +83,19 @@ fn check_options(arguments: &SimilarityArguments) -> Result<()> {
         };
     }
     let applies = |option: &str| match method {
-        MethodOption::Wme => true,
+        Similarity::Wme => true,
         // Its features are those of the paper, centred.
-        MethodOption::Kernel => !["--finish", "--components", "--raw"].contains(&option),
-        MethodOption::Sif => ["--stop-words", "--case", "--frequencies"].contains(&option),
-        MethodOption::Wmd | MethodOption::Average | MethodOption::Tfidf => {
-            ["--stop-words", "--case"].contains(&option)
-        }
+        Similarity::Kernel => !["--post-processing", "--components", "--raw"].contains(&option),
+        Similarity::Sif => ["--stop-words", "--case", "--frequencies"].contains(&option),
+        _ => ["--stop-words", "--case"].contains(&option),
     };
     match arguments.params.given().find(|option| !applies(option)) {
         Some(option) => Err(usage_error(format!(
             "{option} cannot be given with --method {}: it has no effect there",
-            name(method)
+            method.name()
         ))),
         None => Ok(()),
     }
-}
-
-fn name(method: MethodOption) -> String {
-    let value = method.to_possible_value();
-    value.map_or(String::new(), |value| value.get_name().to_owned())
 }
 
 struct Scored {
@@ -113,7 +106,7 @@ struct Scored {
 }
 
 fn scored(arguments: &SimilarityArguments, pairs: &[Pair], quiet: bool) -> Result<Scored> {
-    let method = arguments.method.similarity();
+    let method = arguments.method;
     let texts: Vec<(&str, &str)> = pairs
         .iter()
         .map(|pair| (pair.texts.0.as_str(), pair.texts.1.as_str()))
@@ -131,18 +124,18 @@ fn scored(arguments: &SimilarityArguments, pairs: &[Pair], quiet: bool) -> Resul
         return Ok(Scored { scores, is_known });
     }
     let mut base = EmbeddingParams::for_similarity();
-    if arguments.method == MethodOption::Wmd {
+    if arguments.method == Similarity::Wmd {
         // Every word weighs the same here, so stop words would.
-        base.tokenizer.stop_words = StopWords::Smart;
+        base.documents.tokenizer.stop_words = StopWords::Smart;
     }
     let params = arguments.params.params_over(base)?;
     let vectors = arguments.vectors.open()?;
     let source = arguments.params.frequencies.as_ref();
     let probabilities: Option<WordProbabilities> = FrequencySource::open(source, &vectors)?;
     let scores = progress::while_working(quiet, "comparing", || {
-        method.of_pairs(&texts, params.get(), &vectors, probabilities.as_ref())
+        method.of_pairs(&texts, &params, &vectors, probabilities.as_ref())
     })?;
-    let tokenizer = &params.get().tokenizer;
+    let tokenizer = &params.documents.tokenizer;
     let is_known = known(&|text| {
         let counts = WordCounts::from_text(text, tokenizer, &vectors);
         !counts.words.is_empty()
@@ -151,9 +144,9 @@ fn scored(arguments: &SimilarityArguments, pairs: &[Pair], quiet: bool) -> Resul
 }
 
 /// Says which scores stand for nothing: a text has no word that the vectors know.
-fn note_unknown(method: MethodOption, pairs: &[Pair], is_known: &[[bool; 2]], from_file: bool) {
+fn note_unknown(method: Similarity, pairs: &[Pair], is_known: &[[bool; 2]], from_file: bool) {
     let score = match method {
-        MethodOption::Wmd => FARTHEST,
+        Similarity::Wmd => FARTHEST,
         _ => 0.0,
     };
     if !from_file {

@@ -171,7 +171,7 @@ fn options_that_the_method_has_no_use_for_are_refused() {
         ("sif", "--d-max 2"),
         ("sif", "--random-words gaussian"),
         ("kernel", "--raw"),
-        ("kernel", "--finish center"),
+        ("kernel", "--post-processing center"),
         ("kernel", "--components keep"),
     ] {
         let name = option.split(' ').next().unwrap();
