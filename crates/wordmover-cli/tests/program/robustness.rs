@@ -349,15 +349,20 @@ fn a_killed_run_leaves_a_file_that_the_next_one_removes_and_a_living_one_keeps_i
         let parts: Vec<String> = names.filter(|name| name.ends_with(".part")).collect();
         parts
     };
+    // One that is still there after a while: the place is tried with a file, too.
     let started = || {
         let before = parts();
         let child = place.command(embed.split(' ')).spawn().unwrap();
-        let deadline = Instant::now() + Duration::from_secs(60);
-        while parts().iter().all(|part| before.contains(part)) {
+        let deadline = Instant::now() + Duration::from_secs(120);
+        let new_parts = || parts().into_iter().filter(|part| !before.contains(part));
+        loop {
             assert!(Instant::now() < deadline, "nothing was begun");
-            std::thread::sleep(Duration::from_millis(10));
+            let seen: Vec<String> = new_parts().collect();
+            std::thread::sleep(Duration::from_millis(200));
+            if new_parts().any(|part| seen.contains(&part)) {
+                return child;
+            }
         }
-        child
     };
     let mut killed = started();
     killed.kill().unwrap();
