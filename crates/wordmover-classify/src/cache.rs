@@ -1,8 +1,8 @@
 //! What was computed before, by the hash of everything it depends on.
 //!
 //! An entry is one file, named for its key: `wmcache1`, the SHA-256 of the payload, the
-//! payload. It is written aside and renamed, so it is there whole or not at all, and a
-//! damaged one counts as missing. Nothing is ever out of date: other input has another
+//! payload. It is an atomic file, so it is there whole or not at all, and a damaged one
+//! counts as missing. Nothing is ever out of date: other input has another
 //! key. Entries can be deleted at any time, at the price of computing them again.
 //!
 //! A program that is killed can leave an entry half written under its hidden name. No
@@ -11,21 +11,14 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use sha2::{Digest, Sha256};
-use tempfile::NamedTempFile;
+use wordmover::atomic_file::{self, AtomicFile};
 use wordmover::content_hash::{ContentHash, hex};
 
 use crate::error::{Error, Result};
 
 const MAGIC: &[u8; 8] = b"wmcache1";
-
-/// How the name of an entry being written begins and ends.
-const UNFINISHED: (&str, &str) = (".", ".part");
-
-/// An entry takes a moment to write: one this old that is unfinished has lost its writer.
-const ABANDONED: Duration = Duration::from_secs(3600);
 
 /// A folder of results, or none.
 #[derive(Debug, Clone, Default)]
@@ -54,9 +47,9 @@ impl Cache {
                 return Err(std::io::ErrorKind::NotADirectory.into());
             }
             std::fs::create_dir_all(folder)?;
-            remove_abandoned(folder)?;
+            atomic_file::remove_abandoned(folder)?;
             // Refused now rather than after the first hour of work.
-            unfinished(folder).map(drop)
+            AtomicFile::create(&folder.join("entry"), true).map(drop)
         };
         open().map_err(|source| failed(folder, source))?;
         Ok(Cache {
@@ -106,38 +99,15 @@ impl Cache {
             return Err(Error::Interrupted);
         }
         let write = || -> std::io::Result<()> {
-            let mut aside = unfinished(folder)?;
-            aside.write_all(MAGIC)?;
-            aside.write_all(&Sha256::digest(payload))?;
-            aside.write_all(payload)?;
-            aside.persist(&path).map_err(|error| error.error)?;
-            Ok(())
+            let mut entry = AtomicFile::create(&path, true)?;
+            entry.write_all(MAGIC)?;
+            entry.write_all(&Sha256::digest(payload))?;
+            entry.write_all(payload)?;
+            // A damaged entry is computed again.
+            Ok(entry.commit_unsynced()?)
         };
         write().map_err(|source| failed(&path, source))
     }
-}
-
-fn unfinished(folder: &Path) -> std::io::Result<NamedTempFile> {
-    let (prefix, suffix) = UNFINISHED;
-    let mut name = tempfile::Builder::new();
-    name.prefix(prefix).suffix(suffix).tempfile_in(folder)
-}
-
-/// Removes what programs that were killed left unfinished.
-fn remove_abandoned(folder: &Path) -> std::io::Result<()> {
-    let (prefix, suffix) = UNFINISHED;
-    for entry in std::fs::read_dir(folder)? {
-        let entry = entry?;
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
-        let is_unfinished = name.starts_with(prefix) && name.ends_with(suffix);
-        let age = || entry.metadata().ok()?.modified().ok()?.elapsed().ok();
-        if is_unfinished && age().is_some_and(|age| age > ABANDONED) {
-            // Another program may have removed it just now.
-            let _ = std::fs::remove_file(entry.path());
-        }
-    }
-    Ok(())
 }
 
 fn failed(path: &Path, source: std::io::Error) -> Error {
@@ -297,28 +267,36 @@ mod tests {
     }
 
     #[test]
-    fn what_a_killed_program_left_is_passed_over_and_removed_when_it_is_old() {
+    fn what_a_killed_program_left_is_passed_over_and_removed() {
         let folder = tempfile::tempdir().unwrap();
-        let (old, new) = (
-            folder.path().join(".old.part"),
-            folder.path().join(".new.part"),
-        );
+        let abandoned = folder.path().join(".test-1-00.abcdef.part");
         let notes = folder.path().join("notes.part");
-        for path in [&old, &new, &notes] {
+        for path in [&abandoned, &notes] {
             std::fs::write(path, b"wmcache1 and not much more").unwrap();
         }
-        for path in [&old, &notes] {
-            let file = std::fs::File::options().write(true).open(path).unwrap();
-            let long_ago = std::time::SystemTime::now() - 2 * ABANDONED;
-            file.set_modified(long_ago).unwrap();
-        }
+        // Another program's, at work.
+        let living = AtomicFile::create(&folder.path().join("test-1-01"), true).unwrap();
         let cache = Cache::open(folder.path()).unwrap();
-        // The new one may be another program's, at work.
-        assert_eq!(
-            (old.exists(), new.exists(), notes.exists()),
-            (false, true, true)
-        );
+        assert!(!abandoned.exists() && notes.exists());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
+        living.commit().unwrap();
         cache.put(&key(b"x"), b"payload").unwrap();
         assert_eq!(cache.get(&key(b"x")).unwrap().unwrap(), b"payload");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn an_entry_has_the_permissions_of_any_other_new_file() {
+        use std::os::unix::fs::PermissionsExt;
+
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::open(folder.path()).unwrap();
+        cache.put(&key(b"x"), b"payload").unwrap();
+        std::fs::write(folder.path().join("ordinary"), "").unwrap();
+        let mode = |name: &str| {
+            let metadata = std::fs::metadata(folder.path().join(name)).unwrap();
+            metadata.permissions().mode()
+        };
+        assert_eq!(mode(&key(b"x").file_name()), mode("ordinary"));
     }
 }

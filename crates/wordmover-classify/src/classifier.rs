@@ -221,19 +221,18 @@ impl TextClassifier {
             })?;
         let features = Features::new(&features, n_features)?;
         let values = self.svm.decision_values(features)?;
-        let classes = self.svm.classes_of(&values);
         let rows = values.chunks_exact(self.svm.n_machines());
-        let predictions = documents.iter().zip(classes).zip(rows);
-        let predictions = predictions.map(|((document, class), values)| {
+        let predictions = documents.iter().zip(rows).map(|(document, values)| {
             if document.is_empty() {
                 return Prediction {
                     class: self.info.most_frequent,
                     decision_values: None,
                 };
             }
+            let values = self.by_class(values);
             Prediction {
-                class,
-                decision_values: Some(self.by_class(values)),
+                class: first_greatest(&values),
+                decision_values: Some(values),
             }
         });
         Ok(predictions.collect())
@@ -247,7 +246,8 @@ impl TextClassifier {
         match (values, self.svm.classes()) {
             (&[value], &[first, second]) => {
                 by_class[first] = value;
-                by_class[second] = -value;
+                // Not the negative of 0, which would read as -0 and be equal all the same.
+                by_class[second] = 0.0 - value;
             }
             (values, classes) => {
                 for (&class, &value) in classes.iter().zip(values) {
@@ -287,4 +287,16 @@ impl TextClassifier {
     pub fn embedding(&self) -> &WordMoversEmbedding {
         &self.embedding
     }
+}
+
+/// The first of the greatest, as the usual argmax has it: whoever reads a row of decision
+/// values finds the class that was predicted.
+fn first_greatest(values: &[f64]) -> usize {
+    let mut greatest = 0;
+    for (i, value) in values.iter().enumerate() {
+        if *value > values[greatest] {
+            greatest = i;
+        }
+    }
+    greatest
 }

@@ -68,7 +68,11 @@ impl<'a> Reporter<'a> {
         })
     }
 
+    /// Passes a note on, once: what holds for every weighting is found for each.
     pub fn note(&mut self, note: String) -> Result<()> {
+        if self.notes.contains(&note) {
+            return Ok(());
+        }
         let told = self.tell(Event::Note(&note));
         self.notes.push(note);
         told

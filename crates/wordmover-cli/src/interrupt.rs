@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::Result;
 use wordmover_classify::Cache;
 
-/// Whether the program is about to end with code 130.
+/// Whether the program is about to end because of a signal.
 static HAS_COME: AtomicBool = AtomicBool::new(false);
 
 /// The cache in use, if there is one.
@@ -19,15 +19,16 @@ pub fn wait_for(cache: &Cache) {
 }
 
 /// Waits for the end if an interrupt has come: what fails then fails because of it, and
-/// is not to be told.
+/// is not reported.
 pub fn give_way() {
     while HAS_COME.load(Ordering::SeqCst) {
         std::thread::park();
     }
 }
 
-/// From now on an interrupt or a request to terminate removes what is unfinished and
-/// ends the program with code 130. A hang-up is left alone: `nohup` must work.
+/// From now on an interrupt removes what is unfinished and ends the program with code
+/// 130; a request to terminate does so with code 143. A hang-up is left alone: `nohup`
+/// must work.
 #[cfg(unix)]
 pub fn install() -> Result<()> {
     use anyhow::Context;
@@ -38,15 +39,21 @@ pub fn install() -> Result<()> {
         Signals::new([SIGINT, SIGTERM]).context("cannot install the interrupt handler")?;
     // On a thread of its own, not in a signal's context: it may lock and print.
     std::thread::spawn(move || {
-        if signals.forever().next().is_some() {
+        if let Some(signal) = signals.forever().next() {
             HAS_COME.store(true, Ordering::SeqCst);
-            crate::output::remove_unfinished();
+            // First: an entry that is being written is an unfinished file, too.
             if let Some(cache) = CACHE.get() {
                 cache.close();
             }
+            wordmover::atomic_file::remove_unfinished();
             crate::progress::clear();
-            crate::progress::say("interrupted: unfinished files were removed");
-            std::process::exit(130);
+            let what = match signal {
+                SIGTERM => "terminated",
+                _ => "interrupted",
+            };
+            crate::progress::say(&format!("{what}: unfinished files were removed"));
+            // As shells report a program that a signal has ended.
+            std::process::exit(128 + signal);
         }
     });
     Ok(())

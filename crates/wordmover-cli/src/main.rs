@@ -3,29 +3,39 @@
 //!
 //! Results go to standard output or the file named with `-o`, everything else to
 //! standard error. Exit codes: 0 done (a closed pipe included), 1 failed, 2 called
-//! wrongly, 130 interrupted.
+//! wrongly, 130 interrupted, 143 terminated.
 
 mod args;
 mod commands;
 mod input;
 mod interrupt;
+mod markup;
+mod natural_order;
 mod output;
 mod progress;
 mod report;
-mod sentence;
 mod spool;
 mod usage;
+mod version;
 
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
-use clap::Parser;
+use clap::FromArgMatches;
+use clap::error::ErrorKind;
+use wordmover::error_message;
 
 use args::{Arguments, Command};
 
 fn main() -> ExitCode {
-    let ended = match Arguments::try_parse() {
+    let parsed = args::command()
+        .try_get_matches()
+        .and_then(|matches| Arguments::from_arg_matches(&matches));
+    let ended = match parsed {
         Ok(arguments) => run(arguments),
+        Err(error) if error.kind() == ErrorKind::DisplayVersion => {
+            output::print(&version::in_full())
+        }
         Err(error) if usage::is_request_for_help(&error) => error.exit(),
         Err(error) => Err(usage::from_parser(&error)),
     };
@@ -34,7 +44,7 @@ fn main() -> ExitCode {
         Err(error) if output::is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             interrupt::give_way();
-            progress::say(&format!("error: {}", sentence::of(&error)));
+            progress::say(&format!("error: {}", error_message::of(error.as_ref())));
             ExitCode::from(if usage::is_usage_error(&error) { 2 } else { 1 })
         }
     }
@@ -48,16 +58,19 @@ fn run(arguments: Arguments) -> Result<()> {
             .build_global()
             .context("cannot start the threads")?;
     }
+    let quiet = arguments.quiet;
     match arguments.command {
-        Command::Embed(arguments) => commands::embed::run(&arguments),
-        Command::Fit(arguments) => commands::fit::run(&arguments),
+        Command::Embed(arguments) => commands::embed::run(&arguments, quiet),
+        Command::Fit(arguments) => commands::fit::run(&arguments, quiet),
         Command::Info(arguments) => commands::info::run(&arguments),
-        Command::Distance(arguments) => commands::distance::run(&arguments),
-        Command::Search(arguments) => commands::search::run(&arguments),
-        Command::Similarity(arguments) => commands::similarity::run(&arguments),
-        Command::Train(arguments) => commands::train::run(&arguments),
-        Command::Predict(arguments) => commands::predict::run(&arguments),
-        Command::Evaluate(arguments) => commands::evaluate::run(&arguments),
-        Command::Vectors(command) => commands::vectors::run(&command),
+        Command::Distance(arguments) => commands::distance::run(&arguments, quiet),
+        Command::Search(arguments) => commands::search::run(&arguments, quiet),
+        Command::Similarity(arguments) => commands::similarity::run(&arguments, quiet),
+        Command::Train(arguments) => commands::train::run(&arguments, quiet),
+        Command::Predict(arguments) => commands::predict::run(&arguments, quiet),
+        Command::Evaluate(arguments) => commands::evaluate::run(&arguments, quiet),
+        Command::Vectors(command) => commands::vectors::run(&command, quiet),
+        Command::Completions(arguments) => commands::completions::run(&arguments),
+        Command::Man(arguments) => commands::man::run(&arguments, quiet),
     }
 }

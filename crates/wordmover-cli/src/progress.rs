@@ -1,6 +1,7 @@
 //! What the user sees while waiting, and afterwards. All of it on standard error.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
@@ -9,7 +10,13 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle, WeakProgressBar};
 use wordmover_classify::Event;
 
-/// The bar on the terminal, for whoever must speak in between.
+/// A terminal with fewer columns has no room for a bar.
+const LEAST_COLUMNS_OF_A_BAR: u16 = 60;
+
+/// How often a spinner turns.
+const TICK: Duration = Duration::from_millis(120);
+
+/// The bar on the terminal, for whoever must print in between.
 static SHOWN: Mutex<Option<WeakProgressBar>> = Mutex::new(None);
 
 /// Prints one line on standard error; one that cannot be printed is lost.
@@ -47,10 +54,36 @@ pub fn counter(quiet: bool, what: &'static str) -> ProgressBar {
     } else {
         show(ProgressBar::new_spinner())
     };
-    let style = ProgressStyle::with_template("{spinner} {prefix} {human_pos} documents, {elapsed}");
+    let template = match is_narrow() {
+        true => "{spinner} {prefix} {human_pos}",
+        false => "{spinner} {prefix} {human_pos} documents, {elapsed}",
+    };
+    let style = ProgressStyle::with_template(template);
     bar.set_style(style.expect("a sound template"));
     bar.set_prefix(what);
     bar
+}
+
+/// Shows that the program is at work where nothing can be counted, and for how long.
+/// Seen only on a terminal.
+pub fn while_working<T>(quiet: bool, what: &'static str, work: impl FnOnce() -> T) -> T {
+    if quiet {
+        return work();
+    }
+    let bar = show(ProgressBar::new_spinner());
+    let style = ProgressStyle::with_template("{spinner} {prefix} {elapsed}");
+    bar.set_style(style.expect("a sound template"));
+    bar.set_prefix(what);
+    bar.enable_steady_tick(TICK);
+    let result = work();
+    bar.finish_and_clear();
+    result
+}
+
+/// Whether the terminal has room for a few words only.
+fn is_narrow() -> bool {
+    let size = terminal_size::terminal_size_of(std::io::stderr());
+    size.is_some_and(|(columns, _)| columns.0 < LEAST_COLUMNS_OF_A_BAR)
 }
 
 /// A bar for `n` steps of a unit, with the time left. Seen only on a terminal.
@@ -60,33 +93,54 @@ pub fn bar(quiet: bool, what: impl Into<Cow<'static, str>>, n: u64, unit: &str) 
     } else {
         show(ProgressBar::new(n))
     };
-    let template =
-        format!("{{prefix}} [{{wide_bar}}] {{percent}}% of {{human_len}} {unit}, {{eta}} left");
+    let template = bar_template(is_narrow(), unit);
     let style = ProgressStyle::with_template(&template);
     bar.set_style(style.expect("a sound template").progress_chars("=> "));
+    let what = what.into();
+    bar.set_message(what.clone());
     bar.set_prefix(what);
     bar
 }
 
-/// Shows what training and evaluation say on their way: a bar for each stage, notes in
-/// between.
+fn bar_template(is_narrow: bool, unit: &str) -> String {
+    match is_narrow {
+        // Cut off where it does not fit.
+        true => "{percent:>3}% {eta} {wide_msg}".to_owned(),
+        false => {
+            format!("{{prefix}} [{{wide_bar}}] {{percent}}% of {{human_len}} {unit}, {{eta}} left")
+        }
+    }
+}
+
+/// Shows what training and evaluation report on their way: a bar for each stage, notes
+/// in between, each note once.
 pub struct Watcher {
     quiet: bool,
-    bar: Mutex<ProgressBar>,
+    state: Mutex<Watched>,
+}
+
+struct Watched {
+    bar: ProgressBar,
+    /// Notes printed so far.
+    notes: BTreeSet<String>,
 }
 
 impl Watcher {
     pub fn new(quiet: bool) -> Self {
         Watcher {
             quiet,
-            bar: Mutex::new(ProgressBar::hidden()),
+            state: Mutex::new(Watched {
+                bar: ProgressBar::hidden(),
+                notes: BTreeSet::new(),
+            }),
         }
     }
 
     /// Never breaks off: an interrupt ends the program at once, and what was computed is
     /// in the cache.
-    pub fn hear(&self, event: Event) -> ControlFlow<()> {
-        let mut bar = self.bar.lock().unwrap_or_else(PoisonError::into_inner);
+    pub fn observe(&self, event: Event) -> ControlFlow<()> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let Watched { bar, notes } = &mut *state;
         match event {
             Event::Stage {
                 name,
@@ -97,7 +151,9 @@ impl Watcher {
                 *bar = self::bar(self.quiet, name.to_owned(), n_steps, unit);
             }
             Event::Steps(n) => bar.inc(n),
-            Event::Note(note) if !self.quiet => bar.suspend(|| say(note)),
+            Event::Note(note) if !self.quiet && notes.insert(note.to_owned()) => {
+                bar.suspend(|| say(note));
+            }
             _ => {}
         }
         ControlFlow::Continue(())
@@ -105,8 +161,8 @@ impl Watcher {
 
     /// Takes the last bar away.
     pub fn finish(&self) {
-        let bar = self.bar.lock().unwrap_or_else(PoisonError::into_inner);
-        bar.finish_and_clear();
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.bar.finish_and_clear();
     }
 }
 
@@ -190,5 +246,24 @@ pub fn count(n: u64, what: &str) -> String {
         _ if what.ends_with('s') => format!("{number} {what}es"),
         Some(stem) => format!("{number} {stem}ies"),
         None => format!("{number} {what}s"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_is_printed_once() {
+        let watcher = Watcher::new(false);
+        for _ in 0..2 {
+            assert!(
+                watcher
+                    .observe(Event::Note("a class is small"))
+                    .is_continue()
+            );
+        }
+        let state = watcher.state.lock().unwrap();
+        assert_eq!(state.notes.len(), 1);
     }
 }

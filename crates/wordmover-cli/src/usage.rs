@@ -31,17 +31,15 @@ pub fn is_usage_error(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| cause.is::<UsageError>())
 }
 
-/// Whether the user asked for help or the version, or gave no command at all.
+/// Whether the user asked for help, or gave no command at all.
 pub fn is_request_for_help(error: &clap::Error) -> bool {
     matches!(
         error.kind(),
-        ErrorKind::DisplayHelp
-            | ErrorKind::DisplayVersion
-            | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+        ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
     )
 }
 
-/// What the argument parser has to say, in one sentence: its own report takes a
+/// What the argument parser reports, in one sentence: its own report takes a
 /// paragraph for the mistake, one for each tip, and one for the usage.
 pub fn from_parser(error: &clap::Error) -> anyhow::Error {
     let report = error.render().to_string();
@@ -90,7 +88,7 @@ mod tests {
         for (arguments, sentence) in [
             (
                 "embed",
-                "the following required arguments were not provided: --output <FILE>, <INPUT>",
+                "the following required arguments were not provided: <INPUT>",
             ),
             (
                 "embed a.txt -o b.npy --feature 2",

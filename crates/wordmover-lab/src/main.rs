@@ -14,12 +14,15 @@ mod report;
 mod similarity;
 mod vectors;
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 use clap::{Parser, Subcommand};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use wordmover::{atomic_file, error_message};
 
 use corpora::{Corpora, Folders};
 use record::Environment;
@@ -68,7 +71,8 @@ fn main() -> ExitCode {
     match run(Arguments::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            say(&format!("error: {error:#}"));
+            let message = error_message::of(error.as_ref());
+            say(&format!("error: {message}"));
             ExitCode::FAILURE
         }
     }
@@ -96,8 +100,7 @@ fn run(arguments: Arguments) -> Result<()> {
             cache,
         } => {
             let text = read(&definition)?;
-            let parsed: Definition = toml::from_str(&text)
-                .with_context(|| format!("{} cannot be read", definition.display()))?;
+            let parsed: Definition = parse(&definition, &text)?;
             let environment = Environment::here(&text)?;
             let laboratory = Laboratory {
                 records: records.join(&environment.date),
@@ -126,10 +129,7 @@ struct Laboratory {
 
 impl Laboratory {
     fn run(&self, definition: Definition, corpora: &Path) -> Result<()> {
-        let corpora = || -> Result<Corpora> {
-            toml::from_str(&read(corpora)?)
-                .with_context(|| format!("{} cannot be read", corpora.display()))
-        };
+        let corpora = || -> Result<Corpora> { parse(corpora, &read(corpora)?) };
         let environment = self.environment.clone();
         match definition {
             Definition::Similarity(definition) => {
@@ -180,7 +180,8 @@ impl Laboratory {
     }
 
     fn keep(&self, name: &str, record: &impl Serialize) -> Result<()> {
-        std::fs::create_dir_all(&self.records)?;
+        std::fs::create_dir_all(&self.records)
+            .with_context(|| format!("cannot make {}", self.records.display()))?;
         let path = self.records.join(format!("{name}.json"));
         write(&path, &(serde_json::to_string_pretty(record)? + "\n"))
     }
@@ -190,9 +191,25 @@ fn read(path: &Path) -> Result<String> {
     std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
 }
 
+/// What a definition says, or in one line where it is wrong.
+fn parse<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T> {
+    toml::from_str(text).map_err(|error| {
+        let start = error.span().map_or(0, |span| span.start);
+        let line = 1 + text
+            .bytes()
+            .take(start)
+            .filter(|&byte| byte == b'\n')
+            .count();
+        let message = error.message().split_whitespace().collect::<Vec<_>>();
+        anyhow!("{}: line {line}: {}", path.display(), message.join(" "))
+    })
+}
+
+/// Writes a record or a report whole, or leaves what was there before.
 fn write(path: &Path, text: &str) -> Result<()> {
     ensure!(path.file_name().is_some(), "{} is no file", path.display());
-    std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
+    atomic_file::write(path, |out| out.write_all(text.as_bytes()))
+        .with_context(|| format!("cannot write {}", path.display()))?;
     say(&format!("wrote {}", path.display()));
     Ok(())
 }

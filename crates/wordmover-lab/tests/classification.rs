@@ -86,8 +86,12 @@ impl Laboratory {
         Command::new(env!("CARGO_BIN_EXE_wordmover-lab"))
             .arg("run")
             .arg(&path)
-            .args(["--data", "data", "--vectors", "vectors"])
+            .args(["--vectors", "vectors"])
             .args(["--records", "records", "--cache", "cache"])
+            .args(match options.contains(&"--data") {
+                true => &[][..],
+                false => &["--data", "data"],
+            })
             .args(options)
             .current_dir(self.0.path())
             .output()
@@ -272,5 +276,15 @@ fn what_cannot_be_run_is_told() {
     assert!(error(&laboratory.run(&unknown, &[])).contains("speed"));
     let kind = COMPARISON.replace("\"comparison\"", "\"guess\"");
     assert!(error(&laboratory.run(&kind, &[])).contains("guess"));
+    // One line each, without the system's numbers.
+    let broken = format!("{COMPARISON}splits = [1,\n");
+    let message = error(&laboratory.run(&broken, &[]));
+    assert!(message.contains("it.toml: line 1"), "{message}");
+    assert_eq!(message.lines().count(), 1, "{message}");
+    let output = laboratory.run(COMPARISON, &["--data", "elsewhere"]);
+    assert_eq!(
+        error(&output),
+        "error: cannot read elsewhere/classification/toy.tsv.gz: no such file\n"
+    );
     assert!(!Path::new(&laboratory.path("records")).exists());
 }

@@ -38,7 +38,7 @@
 #![deny(missing_docs)]
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
-mod aside;
+pub mod atomic_file;
 mod average;
 mod checked;
 mod container;
@@ -48,6 +48,7 @@ pub mod document;
 mod document_model;
 mod embedding;
 mod error;
+pub mod error_message;
 pub mod format;
 mod ground;
 pub mod names;

@@ -9,8 +9,9 @@ use wordmover_classify::{Cache, KnnParams, Method, Protocol, WmeParams};
 
 use super::groups::{parameter_error, set};
 use super::values::{at_least_one, named};
-use super::{InputArguments, TextArguments, VectorArguments, WritingArguments};
-use crate::input::InputOptions;
+use super::{
+    InputArguments, LabeledInputArguments, TextArguments, VectorArguments, WritingArguments,
+};
 use crate::interrupt;
 use crate::usage::usage_error;
 
@@ -24,7 +25,7 @@ pub enum ClassifierMethod {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ProtocolOption {
-    /// The whole grid of the paper, LIBLINEAR's machine, ten folds
+    /// The whole grid of the paper, LIBLINEAR's SVM, ten folds
     Paper,
     /// Successive halving, standardised features, five folds
     Fast,
@@ -34,14 +35,11 @@ pub enum ProtocolOption {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Learning")]
 pub struct LearningArguments {
-    /// The column or field that holds the class
-    #[arg(long, value_name = "NAME", help_heading = "Input")]
-    pub label_column: String,
     /// How parameters are chosen by cross-validation
     #[arg(long, value_enum, default_value_t = ProtocolOption::Fast, value_name = "PROTOCOL")]
     pub protocol: ProtocolOption,
     /// Keep distances and results in this folder: the same command, run again after an
-    /// interrupt, goes on where it was
+    /// interrupt, continues where it stopped
     #[arg(long, value_name = "DIR")]
     pub cache: Option<PathBuf>,
     /// Number of features, R in the paper [default: 1024; 4096 with --protocol paper]
@@ -64,7 +62,7 @@ pub struct LearningArguments {
     /// Distribution of the random words [default: uniform]
     #[arg(long, value_parser = named::<RandomWords>(), value_name = "DISTRIBUTION")]
     pub random_words: Option<RandomWords>,
-    /// What is done to word vectors first [default: unit]
+    /// Normalisation of the word vectors [default: unit]
     #[arg(long, value_parser = named::<Normalization>(), value_name = "HOW")]
     pub normalize: Option<Normalization>,
     /// Seed of random documents, folds and splits
@@ -154,14 +152,6 @@ impl LearningArguments {
         *unknown = self.text.unknown.or(*unknown);
         set(&mut embedding.random_words, self.random_words);
     }
-
-    pub fn input(&self, input: &InputArguments, split_column: Option<&String>) -> InputOptions {
-        InputOptions {
-            label_column: Some(self.label_column.clone()),
-            split_column: split_column.cloned(),
-            ..input.options()
-        }
-    }
 }
 
 #[derive(Debug, Args)]
@@ -186,11 +176,11 @@ pub struct TrainArguments {
     /// Print JSON: what was chosen, and everything that was tried
     #[arg(long)]
     pub json: bool,
-    /// Write a report with pictures, one HTML file
+    /// Write a report with figures, one HTML file
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
     #[command(flatten)]
-    pub input: InputArguments,
+    pub input: LabeledInputArguments,
     #[command(flatten)]
     pub vectors: VectorArguments,
     #[command(flatten)]
@@ -212,9 +202,10 @@ pub struct PredictArguments {
     /// Documents: .txt (one a line), .tsv, .csv or .jsonl, also .gz; - is standard input
     #[arg(value_name = "INPUT")]
     pub documents: PathBuf,
-    /// Where classes and decision values go: .csv or .jsonl; - prints JSON lines
+    /// Where classes and decision values go: .csv or .jsonl; without it, or for -, JSON
+    /// lines are printed
     #[arg(short, long, value_name = "FILE")]
-    pub output: PathBuf,
+    pub output: Option<PathBuf>,
     #[command(flatten)]
     pub input: InputArguments,
     #[command(flatten)]
@@ -233,24 +224,29 @@ pub struct EvaluateArguments {
     /// Documents with classes: .tsv, .csv or .jsonl, also .gz; - is standard input
     #[arg(value_name = "CORPUS")]
     pub documents: PathBuf,
-    /// What is measured
+    /// The method to evaluate
     #[arg(long, value_enum, default_value_t = ClassifierMethod::Wme, value_name = "METHOD")]
     pub method: ClassifierMethod,
-    /// The column or field that says train or test; without it, or where it says - for
+    /// The column or field that holds train or test; without it, or where it holds - for
     /// all documents, the corpus is split at random
-    #[arg(long, value_name = "NAME", help_heading = "Input")]
+    #[arg(
+        long,
+        visible_alias = "split-field",
+        value_name = "NAME",
+        help_heading = "Input"
+    )]
     pub split_column: Option<String>,
-    /// Number of random splits, 70 % to learn from
-    #[arg(long, default_value_t = 5, value_name = "N", value_parser = at_least_one)]
-    pub splits: usize,
+    /// Number of random splits, 70 % to learn from [default: 5]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub splits: Option<usize>,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
-    /// Write a report with pictures, one HTML file
+    /// Write a report with figures, one HTML file
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
     #[command(flatten)]
-    pub input: InputArguments,
+    pub input: LabeledInputArguments,
     #[command(flatten)]
     pub vectors: VectorArguments,
     #[command(flatten)]

@@ -1,10 +1,10 @@
 //! Groups of options that several commands share.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Result, bail};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use wordmover::text::{Case, StopWords, Tokenizer};
 use wordmover::{
     Checked, Components, EmbeddingParams, Error, Fitter, Gamma, Normalization, PostProcessing,
@@ -19,17 +19,15 @@ use crate::usage::usage_error;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Input")]
 pub struct InputArguments {
-    /// The input's format, if its suffix does not tell; - is text unless told
+    /// Format of the input, where its suffix does not show it; standard input is text by
+    /// default
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub format: Option<Format>,
-    /// The column of a TSV or CSV file that holds the text
-    #[arg(long, visible_alias = "text-column", value_name = "NAME")]
+    /// The column of a TSV or CSV file, or the field of JSON lines, that holds the text
+    #[arg(long, visible_aliases = ["field", "text-column"], value_name = "NAME")]
     pub column: Option<String>,
-    /// The field of JSON lines that holds the text
-    #[arg(long, value_name = "NAME")]
-    pub field: Option<String>,
     /// The column or field that holds the documents' ids; row numbers if not given
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, visible_alias = "id-field", value_name = "NAME")]
     pub id_column: Option<String>,
     /// The TSV or CSV file has no header: columns are numbers from 1
     #[arg(long)]
@@ -41,10 +39,62 @@ impl InputArguments {
         InputOptions {
             format: self.format,
             column: self.column.clone(),
-            field: self.field.clone(),
             id_column: self.id_column.clone(),
             label_column: None,
             split_column: None,
+            header: !self.no_header,
+        }
+    }
+}
+
+/// Which documents with classes to read.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Input")]
+pub struct LabeledInputArguments {
+    /// Format of the input, where its suffix does not show it
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub format: Option<LabeledFormat>,
+    /// The column of a TSV or CSV file, or the field of JSON lines, that holds the text
+    #[arg(long, visible_aliases = ["field", "text-column"], value_name = "NAME")]
+    pub column: Option<String>,
+    /// The column or field that holds the class
+    #[arg(long, visible_alias = "label-field", value_name = "NAME")]
+    pub label_column: String,
+    /// The TSV or CSV file has no header: columns are numbers from 1
+    #[arg(long)]
+    pub no_header: bool,
+}
+
+/// The formats that have a place for classes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LabeledFormat {
+    /// Columns separated by tabs, without quoting
+    Tsv,
+    /// Columns separated by commas, quoted as in RFC 4180
+    Csv,
+    /// One JSON object a line
+    #[value(name = "jsonl", alias = "ndjson")]
+    JsonLines,
+}
+
+impl LabeledFormat {
+    fn format(self) -> Format {
+        match self {
+            LabeledFormat::Tsv => Format::Tsv,
+            LabeledFormat::Csv => Format::Csv,
+            LabeledFormat::JsonLines => Format::JsonLines,
+        }
+    }
+}
+
+impl LabeledInputArguments {
+    pub fn options(&self, split_column: Option<&String>) -> InputOptions {
+        InputOptions {
+            format: self.format.map(LabeledFormat::format),
+            column: self.column.clone(),
+            id_column: None,
+            label_column: Some(self.label_column.clone()),
+            split_column: split_column.cloned(),
             header: !self.no_header,
         }
     }
@@ -83,10 +133,10 @@ impl VectorArguments {
 #[command(next_help_heading = "Text")]
 pub struct TextArguments {
     /// Words to drop: smart (the 571 of the SMART system), none, or a file, one word a
-    /// line [default: smart]
+    /// line
     #[arg(long, value_name = "LIST")]
     pub stop_words: Option<StopWordList>,
-    /// lower: lower-case words; keep: leave them, for cased vectors [default: lower]
+    /// lower: lower-case words; keep: leave them, for cased vectors
     #[arg(long, value_parser = named::<Case>(), hide_possible_values = true, value_name = "HOW")]
     pub case: Option<Case>,
     /// Words that the vectors do not know [default: compose where the vectors have subwords,
@@ -121,10 +171,20 @@ impl TextArguments {
         Ok(tokenizer)
     }
 
-    pub fn first_given(&self) -> Option<&'static str> {
+    /// The options that were given.
+    pub fn given(&self) -> impl Iterator<Item = &'static str> {
         let stop_words = self.stop_words.as_ref().map(|_| "--stop-words");
+        let case = self.case.map(|_| "--case");
         let unknown = self.unknown.map(|_| "--unknown");
-        stop_words.or(self.case.map(|_| "--case")).or(unknown)
+        stop_words.into_iter().chain(case).chain(unknown)
+    }
+
+    /// The file that these options name.
+    pub fn file(&self) -> Option<&Path> {
+        match &self.stop_words {
+            Some(StopWordList::File(path)) => Some(path),
+            _ => None,
+        }
     }
 }
 
@@ -132,46 +192,46 @@ impl TextArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Embedding")]
 pub struct ParamArguments {
-    /// Number of features, R in the paper [default: 512]
+    /// Number of features, R in the paper
     #[arg(long, value_name = "R", allow_negative_numbers = true)]
     pub features: Option<usize>,
-    /// Greatest length of a random document, D_max in the paper [default: 6]
+    /// Greatest length of a random document, D_max in the paper
     #[arg(long, value_name = "D", allow_negative_numbers = true)]
     pub d_max: Option<usize>,
     /// Scale of the features: a number, auto (one over the median distance), or none (the
-    /// features are the distances) [default: auto]
+    /// features are the distances)
     #[arg(long, value_name = "GAMMA", allow_negative_numbers = true, value_parser = read::<Gamma>)]
     pub gamma: Option<Gamma>,
-    /// Weights of words [default: nbow]
+    /// Weights of words
     #[arg(long, value_parser = named::<Weighting>(), value_name = "SCHEME")]
     pub weights: Option<Weighting>,
     /// Probabilities of words for --weights sif: builtin (from the rank order of the
-    /// built-in words), corpus, or a file with a word and its count a line [default: builtin]
+    /// built-in words), corpus, or a file with a word and its count a line
     #[arg(long, value_name = "SOURCE")]
     pub frequencies: Option<FrequencySource>,
-    /// Distribution of the random words [default: uniform]
+    /// Distribution of the random words
     #[arg(long, value_parser = named::<RandomWords>(), value_name = "DISTRIBUTION")]
     pub random_words: Option<RandomWords>,
-    /// Normalisation of the word vectors [default: unit]
+    /// Normalisation of the word vectors
     #[arg(long, value_parser = named::<Normalization>(), value_name = "HOW")]
     pub normalize: Option<Normalization>,
-    /// Post-processing of the features [default: standardize]
+    /// Post-processing of the features
     #[arg(long, alias = "finish", value_parser = named::<PostProcessing>(), value_name = "HOW", conflicts_with = "raw")]
     pub post_processing: Option<PostProcessing>,
     /// The features' first K principal components: keep, flatten=K (scale them down to the
-    /// strength of the next) or remove=K [default: flatten=10]
+    /// strength of the next) or remove=K
     #[arg(long, value_name = "HOW", conflicts_with = "raw", value_parser = read::<Components>)]
     pub components: Option<Components>,
     /// The features of the paper: --post-processing raw --components keep
     #[arg(long)]
     pub raw: bool,
-    /// Seed of the random documents [default: 0]
+    /// Seed of the random documents
     #[arg(long, value_name = "SEED", allow_negative_numbers = true)]
     pub seed: Option<u64>,
-    /// Drop words that occur less often than this in the corpus [default: 1]
+    /// Drop words that occur less often than this in the corpus
     #[arg(long, value_name = "N")]
     pub min_count: Option<u64>,
-    /// Keep at most this many distinct words of a document, the most frequent [default: 500]
+    /// Keep at most this many distinct words of a document, the most frequent
     #[arg(long, value_name = "N")]
     pub max_words: Option<usize>,
     #[command(flatten)]
@@ -204,7 +264,7 @@ impl ParamArguments {
             params = params.raw();
         }
         if self.frequencies.is_some() && params.documents.bag.weighting != Weighting::Sif {
-            return Err(usage_error("--frequencies are for --weights sif"));
+            return Err(usage_error("--frequencies is for --weights sif"));
         }
         params.check().map_err(parameter_error)
     }
@@ -222,8 +282,8 @@ impl ParamArguments {
         })
     }
 
-    /// An option that was given although a model settles it.
-    pub fn first_given(&self) -> Option<&'static str> {
+    /// The options that were given.
+    pub fn given(&self) -> impl Iterator<Item = &'static str> {
         let given = [
             ("--features", self.features.is_some()),
             ("--d-max", self.d_max.is_some()),
@@ -239,10 +299,17 @@ impl ParamArguments {
             ("--min-count", self.min_count.is_some()),
             ("--max-words", self.max_words.is_some()),
         ];
-        let own = given
-            .into_iter()
-            .find_map(|(name, given)| given.then_some(name));
-        own.or_else(|| self.text.first_given())
+        let given = given.into_iter().filter(|(_, given)| *given);
+        given.map(|(name, _)| name).chain(self.text.given())
+    }
+
+    /// The files that these options name.
+    pub fn files(&self) -> [Option<&Path>; 2] {
+        let frequencies = match &self.frequencies {
+            Some(FrequencySource::File(path)) => Some(path.as_path()),
+            _ => None,
+        };
+        [frequencies, self.text.file()]
     }
 }
 
@@ -276,14 +343,11 @@ pub fn set<T>(place: &mut T, value: Option<T>) {
     }
 }
 
-/// How to treat files and the terminal.
+/// How to treat files that exist.
 #[derive(Debug, Clone, Copy, Args)]
 #[command(next_help_heading = "Running")]
 pub struct WritingArguments {
     /// Replace the output if it exists
     #[arg(long)]
     pub force: bool,
-    /// No progress bars and no summary
-    #[arg(short, long)]
-    pub quiet: bool,
 }

@@ -1,18 +1,24 @@
 //! What the user types, once, as typed options.
 
 mod classify;
+mod defaults;
 mod groups;
 mod values;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
 use wordmover::vectors::Precision;
 use wordmover::{Normalization, Similarity, Weighting};
 
+use crate::output::suffixes;
+
 pub use classify::{ClassifierMethod, EvaluateArguments, PredictArguments, TrainArguments};
+pub use defaults::command;
 pub use groups::{
-    InputArguments, ParamArguments, TextArguments, VectorArguments, WritingArguments, set,
+    InputArguments, LabeledInputArguments, ParamArguments, TextArguments, VectorArguments,
+    WritingArguments, set,
 };
 pub use values::{FrequencySource, OnEmpty, SearchBy};
 use values::{at_least_one, named, uncentered};
@@ -23,15 +29,18 @@ use values::{at_least_one, named, uncentered};
     name = "wordmover",
     version,
     after_help = "Word vectors are built in (80,000 English words of GloVe 6B); --vectors takes others.\n\
-                  Exit codes: 0 done, 1 failed, 2 called wrongly, 130 interrupted."
+                  Exit codes: 0 done, 1 failed, 2 called wrongly, 130 interrupted, 143 terminated."
 )]
 pub struct Arguments {
-    /// What to do
+    /// The command
     #[command(subcommand)]
     pub command: Command,
     /// Threads to use; all of them if not given. The result is the same
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
+    /// Print results and errors only: no progress bars, no summary, no notes
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -46,7 +55,7 @@ pub enum Command {
     Distance(DistanceArguments),
     /// Find the documents nearest to a text under the Word Mover's Distance
     Search(SearchArguments),
-    /// How similar two texts are, or the texts of many pairs
+    /// Similarity of two texts, or of the texts of many pairs
     Similarity(SimilarityArguments),
     /// Learn to classify texts; parameters are chosen by cross-validation
     Train(Box<TrainArguments>),
@@ -57,6 +66,10 @@ pub enum Command {
     /// Look at word vectors, or convert them to the form that opens at once
     #[command(subcommand)]
     Vectors(VectorsCommand),
+    /// Print completions of the command line for a shell
+    Completions(CompletionsArguments),
+    /// Write the manual pages
+    Man(ManArguments),
 }
 
 #[derive(Debug, Args)]
@@ -64,16 +77,19 @@ pub enum Command {
     wordmover embed docs.txt -o docs.npy\n  \
     wordmover embed docs.tsv --column text -o docs.parquet --features 1024 --weights tfidf\n  \
     wordmover embed new.txt --model model.wme -o new.npy\n  \
-    zcat docs.txt.gz | wordmover embed - -o - | head -1\n\n\
+    zcat docs.txt.gz | wordmover embed - | head -1\n\n\
     Without --model the embedding is fitted on the documents themselves; embeddings of\n\
-    two runs can be compared only if both used one model.")]
+    two runs can be compared only if both used one model. In a .csv file, an id that a\n\
+    spreadsheet would take for a formula (=, +, - or @ first) gets an apostrophe in front.")]
 pub struct EmbedArguments {
     /// Documents: .txt (one a line), .tsv, .csv or .jsonl, also .gz; - is standard input
     #[arg(value_name = "INPUT")]
     pub documents: PathBuf,
-    /// Where the vectors go: .npy, .parquet, .jsonl or .csv; - prints JSON lines
-    #[arg(short, long, value_name = "FILE")]
-    pub output: PathBuf,
+    #[arg(short, long, value_name = "FILE", help = format!(
+        "Where the vectors go: {}; without it, or for -, JSON lines are printed",
+        suffixes(|_| true)
+    ))]
+    pub output: Option<PathBuf>,
     /// Embed with this model instead of fitting one
     #[arg(long, value_name = "FILE")]
     pub model: Option<PathBuf>,
@@ -158,7 +174,7 @@ pub struct DistanceArguments {
     /// Weigh words and normalise vectors as this model does
     #[arg(long, value_name = "FILE")]
     pub model: Option<PathBuf>,
-    /// What is done to word vectors first [default: unit]
+    /// Normalisation of the word vectors [default: unit]
     #[arg(long, value_parser = uncentered(), value_name = "HOW")]
     pub normalize: Option<Normalization>,
     #[command(flatten)]
@@ -196,9 +212,9 @@ pub struct SearchArguments {
     /// How to find them
     #[arg(long, value_enum, default_value_t = SearchBy::Wmd, value_name = "HOW")]
     pub by: SearchBy,
-    /// With --by embedding: to how many documents exact distances matter
-    #[arg(long, default_value_t = 100, value_name = "N", value_parser = at_least_one)]
-    pub candidates: usize,
+    /// With --by embedding: candidates re-ranked by exact distance [default: 100]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub candidates: Option<usize>,
     /// With --by embedding and --model: what `wordmover embed CORPUS --model` wrote to this
     /// .npy file, instead of embedding CORPUS again
     #[arg(long, value_name = "FILE", requires = "model")]
@@ -213,7 +229,7 @@ pub struct SearchArguments {
     /// CORPUS [default: nbow]
     #[arg(long, value_parser = named::<Weighting>(), hide_possible_values = true, value_name = "SCHEME")]
     pub weights: Option<Weighting>,
-    /// What is done to word vectors first [default: unit]
+    /// Normalisation of the word vectors [default: unit]
     #[arg(long, value_parser = uncentered(), value_name = "HOW")]
     pub normalize: Option<Normalization>,
     #[command(flatten)]
@@ -222,9 +238,6 @@ pub struct SearchArguments {
     pub vectors: VectorArguments,
     #[command(flatten)]
     pub text: TextArguments,
-    /// No progress bar and no summary
-    #[arg(short, long, help_heading = "Running")]
-    pub quiet: bool,
 }
 
 #[derive(Debug, Args)]
@@ -233,7 +246,9 @@ pub struct SearchArguments {
     wordmover similarity pairs.tsv --method sif --json\n\n\
     One argument is a file of pairs, two are texts. A text without a known word has\n\
     similarity 0 to everything (-2 with wmd). With pairs, the texts of the file are the\n\
-    corpus that is fitted on; two texts alone are compared against background documents.")]
+    corpus that is fitted on; two texts alone are compared against background documents.\n\
+    Of the options below, wmd, average and tfidf take --stop-words and --case, sif also\n\
+    --frequencies, kernel all but --post-processing, --components and --raw.")]
 pub struct SimilarityArguments {
     /// A .tsv or .csv file, also .gz, of pairs: two texts a row, or a person's score and
     /// two texts; - is standard input, as .tsv; or else two texts
@@ -248,16 +263,35 @@ pub struct SimilarityArguments {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
-    /// Embed with this model instead of fitting one; for the methods wme and kernel
+    /// Embed with this model instead of fitting one; for the method wme
     #[arg(long, value_name = "FILE")]
     pub model: Option<PathBuf>,
     #[command(flatten)]
     pub vectors: VectorArguments,
     #[command(flatten)]
     pub params: ParamArguments,
-    /// No summary
-    #[arg(short, long, help_heading = "Running")]
-    pub quiet: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    wordmover completions bash > ~/.local/share/bash-completion/completions/wordmover\n  \
+    wordmover completions zsh > ~/.zfunc/_wordmover\n  \
+    wordmover completions fish > ~/.config/fish/completions/wordmover.fish")]
+pub struct CompletionsArguments {
+    /// The shell
+    #[arg(value_name = "SHELL", value_enum)]
+    pub shell: Shell,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    wordmover man ~/.local/share/man/man1 && man wordmover-embed")]
+pub struct ManArguments {
+    /// A folder that exists: wordmover.1 and a page for each command are written there
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+    #[command(flatten)]
+    pub writing: WritingArguments,
 }
 
 #[derive(Debug, Subcommand)]
@@ -320,73 +354,31 @@ pub enum VectorsCommand {
 }
 
 impl DistanceArguments {
-    /// An option that was given although a model settles it.
-    pub fn first_given(&self) -> Option<&'static str> {
-        self.normalize
-            .map(|_| "--normalize")
-            .or_else(|| self.text.first_given())
+    /// The options that were given although a model settles them.
+    pub fn given(&self) -> impl Iterator<Item = &'static str> {
+        let normalize = self.normalize.map(|_| "--normalize");
+        normalize.into_iter().chain(self.text.given())
     }
 }
 
 impl SearchArguments {
-    /// An option that was given although a model settles it.
-    pub fn first_given(&self) -> Option<&'static str> {
+    /// The options that were given although a model settles them.
+    pub fn given(&self) -> impl Iterator<Item = &'static str> {
         let weights = self.weights.map(|_| "--weights");
+        let normalize = self.normalize.map(|_| "--normalize");
         weights
-            .or(self.normalize.map(|_| "--normalize"))
-            .or_else(|| self.text.first_given())
+            .into_iter()
+            .chain(normalize)
+            .chain(self.text.given())
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-    use wordmover::{Components, EmbeddingParams, Gamma, PostProcessing, RandomWords};
-
     use super::*;
 
     #[test]
     fn the_arguments_are_consistent() {
-        Arguments::command().debug_assert();
-    }
-
-    #[test]
-    fn the_defaults_said_in_the_help_are_the_library_s() {
-        let help = Arguments::command()
-            .find_subcommand_mut("embed")
-            .unwrap()
-            .render_help()
-            .to_string();
-        let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
-        let params = EmbeddingParams::default();
-        for (option, default) in [
-            ("--features <R>", params.n_features.to_string()),
-            ("--d-max <D>", params.d_max.to_string()),
-            ("--seed <SEED>", params.seed.to_string()),
-            (
-                "--min-count <N>",
-                params.documents.bag.min_count.to_string(),
-            ),
-            (
-                "--max-words <N>",
-                params.documents.bag.max_words.to_string(),
-            ),
-        ] {
-            let about = help.split(option).nth(1).unwrap();
-            let said = about
-                .split("[default: ")
-                .nth(1)
-                .unwrap()
-                .split(']')
-                .next()
-                .unwrap();
-            assert_eq!(said, default, "{option}");
-        }
-        assert_eq!(params.gamma, Gamma::Auto);
-        assert_eq!(params.post_processing, PostProcessing::Standardize);
-        assert_eq!(params.components, Components::Flatten(10));
-        assert_eq!(params.documents.bag.weighting, Weighting::Nbow);
-        assert_eq!(params.random_words, RandomWords::Uniform);
-        assert_eq!(params.documents.normalization, Normalization::Unit);
+        command().debug_assert();
     }
 }

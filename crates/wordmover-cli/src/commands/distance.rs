@@ -1,5 +1,6 @@
 //! `wordmover distance`: how far two texts are apart, and why.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -9,18 +10,23 @@ use wordmover::{Document, DocumentModel, DocumentParams, ModelFile};
 
 use super::plan_svg;
 use crate::args::{DistanceArguments, set};
-use crate::output::{AsideFile, check_target, print};
+use crate::output::{OutputFile, check_outputs, print};
 use crate::progress::say;
 use crate::usage::usage_error;
 
-pub fn run(arguments: &DistanceArguments) -> Result<()> {
-    if let Some(path) = &arguments.svg {
-        check_target(path, arguments.force)?;
-    }
+pub fn run(arguments: &DistanceArguments, quiet: bool) -> Result<()> {
+    refuse_files([&arguments.first, &arguments.second])?;
+    let outputs = [("--svg", arguments.svg.as_deref())];
+    let inputs = [
+        arguments.model.as_deref(),
+        arguments.vectors.vectors.as_deref(),
+        arguments.text.file(),
+    ];
+    check_outputs(&outputs, &inputs, arguments.force)?;
     let comparison = compare(arguments)?;
     if let Some(path) = &arguments.svg {
         let drawing = plan_svg::draw(&comparison.words(), &comparison.plan);
-        AsideFile::holding(drawing.as_bytes(), path, arguments.force)?.commit()?;
+        OutputFile::holding(drawing.as_bytes(), path, arguments.force)?.commit()?;
     }
     if arguments.json {
         print(&format!("{}\n", serde_json::to_string(&comparison.json())?))?;
@@ -28,7 +34,7 @@ pub fn run(arguments: &DistanceArguments) -> Result<()> {
         print(&comparison.table())?;
     } else {
         print(&format!("{}\n", comparison.plan.distance))?;
-        if !comparison.unknown.is_empty() {
+        if !quiet && !comparison.unknown.is_empty() {
             say(&format!("unknown words: {}", comparison.unknown.join(" ")));
         }
     }
@@ -62,7 +68,7 @@ fn compare(arguments: &DistanceArguments) -> Result<Comparison> {
     let texts = [&arguments.first, &arguments.second];
     let model = match &arguments.model {
         Some(path) => {
-            if let Some(option) = arguments.first_given() {
+            if let Some(option) = arguments.given().next() {
                 return Err(usage_error(format!(
                     "{option} cannot be given with --model: the model settles it"
                 )));
@@ -102,6 +108,20 @@ fn compare(arguments: &DistanceArguments) -> Result<Comparison> {
         plan,
         unknown,
     })
+}
+
+/// Refuses two texts that are both names of files: whoever gives them means the content,
+/// and the distance between the names would look like an answer.
+pub fn refuse_files(texts: [&str; 2]) -> Result<()> {
+    // A word may be the name of a file by chance, but hardly with its suffix.
+    let is_file = |text: &str| Path::new(text).extension().is_some() && Path::new(text).is_file();
+    let [first, second] = texts;
+    if is_file(first) && is_file(second) {
+        return Err(usage_error(format!(
+            "{first} and {second} are files; this command compares two texts"
+        )));
+    }
+    Ok(())
 }
 
 /// The beginning of a text, enough to know it by.

@@ -1,5 +1,6 @@
 //! `wordmover embed`: documents to a file of vectors.
 
+use std::io::{self, IsTerminal};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Instant;
@@ -14,7 +15,7 @@ use super::fit::{self, read_corpus};
 use crate::args::{EmbedArguments, OnEmpty};
 use crate::input::{self, Documents};
 use crate::output::{
-    AsideFile, BackgroundWriter, Destination, Ids, check_target, is_closed_pipe, is_same_target,
+    BackgroundWriter, Destination, Ids, OutputFile, check_outputs, is_closed_pipe,
 };
 use crate::progress::{self, CorpusSummary, Stages, count, say};
 use crate::spool::SpoolReader;
@@ -24,26 +25,36 @@ use crate::usage::usage_error;
 /// written meanwhile. Small blocks compute the ground costs of frequent words often.
 const BLOCK_BYTES: usize = 64 << 20;
 
-pub fn run(arguments: &EmbedArguments) -> Result<()> {
+pub fn run(arguments: &EmbedArguments, quiet: bool) -> Result<()> {
     // Whatever can be refused is refused before the work begins.
-    if let (Some(_), Some(option)) = (&arguments.model, arguments.params.first_given()) {
+    if let (Some(_), Some(option)) = (&arguments.model, arguments.params.given().next()) {
         return Err(usage_error(format!(
             "{option} cannot be given with --model: the model settles it"
         )));
     }
     let force = arguments.writing.force;
-    let destination = Destination::new(Some(&arguments.output), force)?;
+    let destination = Destination::new(arguments.output.as_deref(), force)?;
     destination.check_ids(arguments.ids())?;
-    if let Some(path) = &arguments.save_model {
-        check_target(path, force)?;
-        if is_same_target(path, &arguments.output) {
-            return Err(usage_error("--output and --save-model name the same file"));
-        }
-    }
+    let outputs = [
+        ("--output", destination.path()),
+        ("--save-model", arguments.save_model.as_deref()),
+    ];
+    let [frequencies, stop_words] = arguments.params.files();
+    let inputs = [
+        Some(arguments.documents.as_path()),
+        arguments.model.as_deref(),
+        arguments.vectors.vectors.as_deref(),
+        frequencies,
+        stop_words,
+    ];
+    check_outputs(&outputs, &inputs, force)?;
     let documents = input::open(&arguments.documents, &arguments.input.options())?;
 
     let mut run = Run {
         arguments,
+        quiet,
+        // Rows that are printed on the same terminal would mix with a bar.
+        shows_progress: !quiet && (destination.path().is_some() || !io::stdout().is_terminal()),
         destination: Some(destination),
         summary: CorpusSummary::default(),
         stages: Stages::default(),
@@ -53,7 +64,7 @@ pub fn run(arguments: &EmbedArguments) -> Result<()> {
         Some(path) => run.with_model(path, documents)?,
         None => run.fitted_here(documents)?,
     };
-    if !arguments.writing.quiet {
+    if !quiet {
         run.summarize(&model, n_rows);
     }
     Ok(())
@@ -70,6 +81,9 @@ impl EmbedArguments {
 
 struct Run<'a> {
     arguments: &'a EmbedArguments,
+    quiet: bool,
+    /// Whether a bar is shown while rows are written.
+    shows_progress: bool,
     destination: Option<Destination>,
     summary: CorpusSummary,
     stages: Stages,
@@ -90,7 +104,7 @@ impl Run<'_> {
             Ok(file.with_vectors(vectors.open_named()?)?)
         })?;
         let mut embedder = self.embedder(&model)?;
-        let progress = progress::counter(self.arguments.writing.quiet, "embedding");
+        let progress = progress::counter(!self.shows_progress, "embedding");
         let mut n_distances = 0;
         let mut count_distances = |n| {
             n_distances += n;
@@ -114,7 +128,7 @@ impl Run<'_> {
 
     /// Two passes: the corpus is read and fitted on, then embedded.
     fn fitted_here(&mut self, documents: Documents) -> Result<(WordMoversEmbedding, u64)> {
-        let (arguments, quiet) = (self.arguments, self.arguments.writing.quiet);
+        let (arguments, quiet) = (self.arguments, self.quiet);
         let params = arguments.params.params()?;
         let vectors = self.stages.time("opening", || arguments.vectors.open())?;
         let fitter = arguments.params.fitter(&params, &vectors)?;
@@ -131,7 +145,7 @@ impl Run<'_> {
         })?;
         let model_file = match &arguments.save_model {
             Some(path) => Some(self.stages.time("writing", || {
-                AsideFile::holding(&model.to_bytes(false)?, path, arguments.writing.force)
+                OutputFile::holding(&model.to_bytes(false)?, path, arguments.writing.force)
             })?),
             None => None,
         };
@@ -150,7 +164,7 @@ impl Run<'_> {
 
     /// Embeds what the fitting pass has kept. Returns the number of rows.
     fn embed_spool(&mut self, model: &WordMoversEmbedding, mut spool: SpoolReader) -> Result<u64> {
-        let (arguments, quiet) = (self.arguments, self.arguments.writing.quiet);
+        let (arguments, quiet) = (self.arguments, !self.shows_progress);
         let n_documents = self.summary.n_documents;
         let n_distances = n_documents * model.n_features() as u64;
         let bar = progress::bar(quiet, "embedding", n_distances, "distances");
@@ -205,10 +219,11 @@ impl Run<'_> {
             "{}; {seconds:.2} s in all, {rate:.0} documents/s",
             self.stages
         ));
-        if self.arguments.output != Path::new("-") {
-            let output = self.arguments.output.display();
+        let output = self.arguments.output.as_deref();
+        if let Some(output) = output.filter(|path| *path != Path::new("-")) {
             say(&format!(
-                "wrote {output}: {n_rows} x {}",
+                "wrote {}: {n_rows} x {}",
+                output.display(),
                 model.n_features()
             ));
         }

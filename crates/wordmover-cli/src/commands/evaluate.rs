@@ -7,21 +7,33 @@ use serde_json::{Value, json};
 use wordmover_classify::{CrossValidation, Evaluation, LabeledCorpus, evaluate_splits};
 use wordmover_learn::split::Split;
 
-use super::labeled::{self, PROGRAM, protocol_name};
+use super::labeled::{self, protocol_name};
 use crate::args::{ClassifierMethod, EvaluateArguments};
 use crate::input;
-use crate::output::{AsideFile, check_target, print};
+use crate::output::{OutputFile, check_outputs, print};
 use crate::progress::{CorpusSummary, Stages, Watcher, count, say};
-use crate::report::{self, Heading};
+use crate::report::{self, Heading, Judged};
+use crate::usage::usage_error;
+use crate::version::PROGRAM;
 
-pub fn run(arguments: &EvaluateArguments) -> Result<()> {
-    let (learning, quiet) = (&arguments.learning, arguments.writing.quiet);
-    if let Some(path) = &arguments.report {
-        check_target(path, arguments.writing.force)?;
-    }
+/// With more classes, a row of the confusion matrix is longer than a line.
+const MAX_MATRIX_CLASSES: usize = 20;
+
+/// Number of random splits if not given.
+const DEFAULT_SPLITS: usize = 5;
+
+pub fn run(arguments: &EvaluateArguments, quiet: bool) -> Result<()> {
+    let learning = &arguments.learning;
+    let outputs = [("--report", arguments.report.as_deref())];
+    let inputs = [
+        Some(arguments.documents.as_path()),
+        arguments.vectors.vectors.as_deref(),
+        learning.text.file(),
+    ];
+    check_outputs(&outputs, &inputs, arguments.writing.force)?;
     let method = arguments.method()?;
     let tokenizer = learning.text.tokenizer()?;
-    let options = learning.input(&arguments.input, arguments.split_column.as_ref());
+    let options = arguments.input.options(arguments.split_column.as_ref());
     let documents = input::open(&arguments.documents, &options)?;
     let cache = learning.cache()?;
     let start = Instant::now();
@@ -30,12 +42,20 @@ pub fn run(arguments: &EvaluateArguments) -> Result<()> {
     let labeled = labeled::read(documents, tokenizer, vectors, quiet, &mut stages)?;
     let corpus = labeled.corpus;
     let splits = match given_split(&labeled.splits)? {
+        Some(_) if arguments.splits.is_some() => {
+            return Err(usage_error(
+                "--splits is for random splits; here --split-column gives the split",
+            ));
+        }
         Some(split) => vec![split],
         None if labeled.splits.len() < 2 => bail!(
             "{} holds one document: none would be left to test on",
             input::shown(&arguments.documents)
         ),
-        None => wordmover_classify::random_splits(&corpus, arguments.splits, learning.seed)?,
+        None => {
+            let n_splits = arguments.splits.unwrap_or(DEFAULT_SPLITS);
+            wordmover_classify::random_splits(&corpus, n_splits, learning.seed)?
+        }
     };
     if !quiet {
         let n_classes = count(corpus.classes().len() as u64, "class");
@@ -44,7 +64,7 @@ pub fn run(arguments: &EvaluateArguments) -> Result<()> {
     }
 
     let watcher = Watcher::new(quiet);
-    let observer = |event: wordmover_classify::Event| watcher.hear(event);
+    let observer = |event: wordmover_classify::Event| watcher.observe(event);
     let evaluated = evaluate_splits(&method, &corpus, &splits, &cache, &observer);
     watcher.finish();
     let evaluation = evaluated.map_err(|error| labeled::explained(error, learning.min_count))?;
@@ -56,7 +76,7 @@ pub fn run(arguments: &EvaluateArguments) -> Result<()> {
     if let Some(path) = &arguments.report {
         let heading = heading(arguments, &corpus, &labeled.summary);
         let html = report::of_evaluation(&heading, corpus.classes(), &evaluation, &stages);
-        AsideFile::holding(html.as_bytes(), path, arguments.writing.force)?.commit()?;
+        OutputFile::holding(html.as_bytes(), path, arguments.writing.force)?.commit()?;
         if !quiet {
             say(&format!("wrote {}", path.display()));
         }
@@ -211,36 +231,30 @@ fn as_text(corpus: &LabeledCorpus, evaluation: &Evaluation) -> String {
         ));
     }
 
-    let classes: Vec<&String> = confusion
-        .classes()
-        .iter()
-        .map(|&class| &corpus.classes()[class])
-        .collect();
-    let width = classes.iter().map(|class| class.chars().count()).max();
+    let judged = Judged::new(corpus.classes(), confusion);
+    let width = judged.names.iter().map(|name| name.chars().count()).max();
     let width = width.unwrap_or(0).max("class".len());
+    let has_matrix = judged.names.len() <= MAX_MATRIX_CLASSES;
     line(String::new());
     line(format!(
-        "{:width$}  documents  precision    recall        F1  predicted as each class, in this order",
-        "class"
+        "{:width$}  documents  precision    recall        F1  {}",
+        "class",
+        match has_matrix {
+            true => "predicted as each class, in this order",
+            false => "most often predicted as",
+        }
     ));
-    let widest = confusion
-        .rows()
-        .flatten()
-        .max()
-        .map_or(1, |n| n.to_string().len());
-    for ((class, figures), counts) in classes
-        .iter()
-        .zip(confusion.class_figures())
-        .zip(confusion.rows())
-    {
-        let counts = counts.iter().map(|n| format!("{n:widest$}"));
+    for (i, (name, figures)) in judged.names.iter().zip(&judged.figures).enumerate() {
+        let predicted = match has_matrix {
+            true => matrix_row(&judged, i),
+            false => frequent_confusions(&judged, i),
+        };
         line(format!(
-            "{class:width$}  {:9}  {:7.2} %  {:6.2} %  {:6.2} %  {}",
+            "{name:width$}  {:9}  {:7.2} %  {:6.2} %  {:6.2} %  {predicted}",
             figures.n_rows,
             100.0 * figures.precision,
             100.0 * figures.recall,
             100.0 * figures.f1,
-            counts.collect::<Vec<_>>().join(" ")
         ));
     }
 
@@ -265,6 +279,22 @@ fn as_text(corpus: &LabeledCorpus, evaluation: &Evaluation) -> String {
         ));
     }
     text
+}
+
+fn matrix_row(judged: &Judged, class: usize) -> String {
+    let greatest = judged.counts.iter().flatten().max();
+    let widest = greatest.map_or(1, |n| n.to_string().len());
+    let counts = judged.counts[class].iter();
+    let counts = counts.map(|n| format!("{n:widest$}"));
+    counts.collect::<Vec<_>>().join(" ")
+}
+
+/// The three other classes that documents of a class are most often taken for.
+fn frequent_confusions(judged: &Judged, class: usize) -> String {
+    let confusions = judged.confusions().into_iter();
+    let confusions = confusions.filter(|&(truth, _, _)| truth == class).take(3);
+    let confusions = confusions.map(|(_, other, n)| format!("{} ({n})", judged.names[other]));
+    confusions.collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

@@ -9,26 +9,33 @@ use wordmover::{Checked, EmbeddingParams, Error, Fitter, WordMoversEmbedding, Wo
 use super::corpus::{Batches, Counted};
 use crate::args::FitArguments;
 use crate::input::{self, Documents};
-use crate::output::{AsideFile, check_target};
+use crate::output::{OutputFile, check_outputs};
 use crate::progress::{self, CorpusSummary, Stages, say};
 use crate::spool::SpoolWriter;
 
-pub fn run(arguments: &FitArguments) -> Result<()> {
-    check_target(&arguments.output, arguments.writing.force)?;
+pub fn run(arguments: &FitArguments, quiet: bool) -> Result<()> {
+    let [frequencies, stop_words] = arguments.params.files();
+    let inputs = [
+        Some(arguments.documents.as_path()),
+        arguments.vectors.vectors.as_deref(),
+        frequencies,
+        stop_words,
+    ];
+    let outputs = [("--output", Some(arguments.output.as_path()))];
+    check_outputs(&outputs, &inputs, arguments.writing.force)?;
     let params = arguments.params.params()?;
     let documents = input::open(&arguments.documents, &arguments.input.options())?;
     let mut stages = Stages::default();
     let mut summary = CorpusSummary::default();
     let vectors = stages.time("opening", || arguments.vectors.open())?;
     let fitter = arguments.params.fitter(&params, &vectors)?;
-    let quiet = arguments.writing.quiet;
     let (fitter, _) = read_corpus(documents, fitter, false, quiet, &mut summary, &mut stages)?;
     let model = stages.time("fitting", || {
         finish(fitter, &params, &vectors, &arguments.documents, quiet)
     })?;
     stages.time("writing", || -> Result<()> {
         let bytes = model.to_bytes(arguments.bundle_vectors)?;
-        AsideFile::holding(&bytes, &arguments.output, arguments.writing.force)?.commit()
+        OutputFile::holding(&bytes, &arguments.output, arguments.writing.force)?.commit()
     })?;
     if !quiet {
         let vectors = model.space().vectors().name();

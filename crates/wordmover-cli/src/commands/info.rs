@@ -7,6 +7,7 @@ use wordmover::{Components, Gamma, ModelFile, Weighting, WordVectors};
 use wordmover_classify::ClassifierInfo;
 
 use crate::args::InfoArguments;
+use crate::natural_order;
 use crate::output::print;
 use crate::progress::count;
 
@@ -71,10 +72,12 @@ fn classifier_lines(info: &ClassifierInfo) -> Vec<(&'static str, String)> {
     lines
 }
 
-/// Names in a line or so.
+/// Names in a line or so, in natural order.
 fn shortened(names: &[String]) -> String {
     const MOST: usize = 12;
-    let mut shown: Vec<&str> = names.iter().take(MOST).map(String::as_str).collect();
+    let mut shown: Vec<&str> = names.iter().map(String::as_str).collect();
+    shown.sort_by(|a, b| natural_order::compare(a, b));
+    shown.truncate(MOST);
     let rest = match names.len().saturating_sub(MOST) {
         0 => String::new(),
         n => format!("{n} more"),

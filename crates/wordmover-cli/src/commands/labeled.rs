@@ -11,9 +11,6 @@ use super::corpus::Batches;
 use crate::input::Documents;
 use crate::progress::{self, CorpusSummary, Stages};
 
-/// The program, as reports name it.
-pub const PROGRAM: &str = concat!("wordmover ", env!("CARGO_PKG_VERSION"));
-
 /// The name a protocol has on the command line.
 pub fn protocol_name(protocol: Protocol) -> String {
     format!("{protocol:?}").to_lowercase()
@@ -29,7 +26,7 @@ pub fn explained(error: Error, min_count: u64) -> anyhow::Error {
     }
 }
 
-/// A corpus, and what its split column said of each document.
+/// A corpus, and the value of its split column for each document.
 pub struct Labeled {
     pub corpus: LabeledCorpus,
     pub splits: Vec<Option<String>>,

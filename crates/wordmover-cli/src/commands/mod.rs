@@ -1,10 +1,12 @@
 //! One file per subcommand.
 
+pub mod completions;
 pub mod distance;
 pub mod embed;
 pub mod evaluate;
 pub mod fit;
 pub mod info;
+pub mod man;
 pub mod predict;
 pub mod search;
 pub mod similarity;

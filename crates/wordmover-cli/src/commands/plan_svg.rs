@@ -3,6 +3,8 @@
 
 use wordmover::wmd::WordTransport;
 
+use crate::markup::escape;
+
 const WIDTH: f64 = 760.0;
 const LEFT: f64 = 240.0;
 const RIGHT: f64 = 520.0;
@@ -193,21 +195,5 @@ impl Column {
             place.used += thickness;
             start + thickness / 2.0
         })
-    }
-}
-
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_cannot_be_taken_for_markup() {
-        assert_eq!(escape("a<b>&amp;"), "a&lt;b&gt;&amp;amp;");
     }
 }

@@ -1,6 +1,6 @@
 //! `wordmover predict`: texts to classes with decision values.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use anyhow::Result;
@@ -11,16 +11,20 @@ use wordmover_classify::{Prediction, TextClassifier};
 use super::corpus::Batches;
 use crate::args::PredictArguments;
 use crate::input;
-use crate::output::{AsideFile, cannot_write, check_target};
+use crate::output::{OutputFile, as_cell, cannot_write, check_outputs};
 use crate::progress::{self, CorpusSummary, Stages, Watcher, count, say};
 use crate::usage::usage_error;
 
-pub fn run(arguments: &PredictArguments) -> Result<()> {
-    let (writing, quiet) = (&arguments.writing, arguments.writing.quiet);
-    let layout = Layout::of(&arguments.output)?;
-    if layout != Layout::Printed {
-        check_target(&arguments.output, writing.force)?;
-    }
+pub fn run(arguments: &PredictArguments, quiet: bool) -> Result<()> {
+    let output = arguments.output.as_deref().unwrap_or(Path::new("-"));
+    let layout = Layout::of(output)?;
+    let outputs = [("--output", (layout != Layout::Printed).then_some(output))];
+    let inputs = [
+        Some(arguments.classifier.as_path()),
+        Some(arguments.documents.as_path()),
+        arguments.vectors.vectors.as_deref(),
+    ];
+    check_outputs(&outputs, &inputs, arguments.writing.force)?;
     let documents = input::open(&arguments.documents, &arguments.input.options())?;
     let mut stages = Stages::default();
     let classifier = stages.time("opening", || -> Result<TextClassifier> {
@@ -28,10 +32,17 @@ pub fn run(arguments: &PredictArguments) -> Result<()> {
         Ok(TextClassifier::load(&arguments.classifier, vectors)?)
     })?;
 
-    let mut writer = Writer::new(layout, arguments, classifier.classes())?;
+    let mut writer = Writer::new(
+        layout,
+        output,
+        arguments.writing.force,
+        classifier.classes(),
+    )?;
     let mut summary = CorpusSummary::default();
-    let watcher = Watcher::new(quiet);
-    let progress = progress::counter(quiet, "predicting");
+    // Lines that are printed on the same terminal would mix with a bar.
+    let hides_progress = quiet || (layout == Layout::Printed && io::stdout().is_terminal());
+    let watcher = Watcher::new(hides_progress);
+    let progress = progress::counter(hides_progress, "predicting");
     let mut batches = Batches::of(documents);
     loop {
         let count = |text: &str| classifier.word_counts(text);
@@ -42,7 +53,7 @@ pub fn run(arguments: &PredictArguments) -> Result<()> {
         let (ids, counts): (Vec<_>, Vec<WordCounts>) =
             batch.into_iter().map(|d| (d.id, d.counts)).unzip();
         let predictions = stages.time("predicting", || {
-            classifier.predict_counts(&counts, &|event| watcher.hear(event))
+            classifier.predict_counts(&counts, &|event| watcher.observe(event))
         })?;
         stages.time("writing", || -> Result<()> {
             for (id, prediction) in ids.into_iter().zip(&predictions) {
@@ -67,10 +78,7 @@ pub fn run(arguments: &PredictArguments) -> Result<()> {
         say(&stages.to_string());
         if layout != Layout::Printed {
             let predictions = count(n_written, "prediction");
-            say(&format!(
-                "wrote {}: {predictions}",
-                arguments.output.display()
-            ));
+            say(&format!("wrote {}: {predictions}", output.display()));
         }
     }
     Ok(())
@@ -110,15 +118,14 @@ struct Writer<'a> {
 }
 
 enum Output {
-    Csv(Box<csv::Writer<AsideFile>>),
-    JsonLines(AsideFile),
+    Csv(Box<csv::Writer<OutputFile>>),
+    JsonLines(OutputFile),
     Printed(io::StdoutLock<'static>),
 }
 
 impl<'a> Writer<'a> {
-    fn new(layout: Layout, arguments: &'a PredictArguments, classes: &'a [String]) -> Result<Self> {
-        let path = arguments.output.as_path();
-        let file = || AsideFile::create(path, arguments.writing.force);
+    fn new(layout: Layout, path: &'a Path, force: bool, classes: &'a [String]) -> Result<Self> {
+        let file = || OutputFile::create(path, force);
         let output = match layout {
             Layout::Printed => Output::Printed(io::stdout().lock()),
             Layout::JsonLines => Output::JsonLines(file()?),
@@ -152,7 +159,8 @@ impl<'a> Writer<'a> {
                 let id = id.unwrap_or_else(|| self.n_written.to_string());
                 let values = (0..self.classes.len())
                     .map(|class| values.map_or(String::new(), |values| values[class].to_string()));
-                let record = [id, label.clone()].into_iter().chain(values);
+                let texts = [&id, label].map(|text| as_cell(text).into_owned());
+                let record = texts.into_iter().chain(values);
                 writer.write_record(record).map_err(io::Error::from)
             }
             Output::JsonLines(file) => {

@@ -21,15 +21,22 @@ use crate::output::print;
 use crate::progress::{self, CorpusSummary, Stages, count, say};
 use crate::usage::usage_error;
 
-pub fn run(arguments: &SearchArguments) -> Result<()> {
+/// Candidates re-ranked by exact distance if not given.
+const DEFAULT_CANDIDATES: usize = 100;
+
+pub fn run(arguments: &SearchArguments, quiet: bool) -> Result<()> {
     // Whatever can be refused is refused before the work begins.
-    if let (Some(_), Some(option)) = (&arguments.model, arguments.first_given()) {
+    if let (Some(_), Some(option)) = (&arguments.model, arguments.given().next()) {
         return Err(usage_error(format!(
             "{option} cannot be given with --model: the model settles it"
         )));
     }
-    if arguments.embeddings.is_some() && arguments.by != SearchBy::Embedding {
-        return Err(usage_error("--embeddings needs --by embedding"));
+    if arguments.by != SearchBy::Embedding {
+        let embeddings = arguments.embeddings.as_ref().map(|_| "--embeddings");
+        let candidates = arguments.candidates.map(|_| "--candidates");
+        if let Some(option) = embeddings.or(candidates) {
+            return Err(usage_error(format!("{option} needs --by embedding")));
+        }
     }
     let is_standard_input = |path: &Path| path == Path::new("-");
     if is_standard_input(&arguments.documents)
@@ -47,7 +54,7 @@ pub fn run(arguments: &SearchArguments) -> Result<()> {
 
     let mut stages = Stages::default();
     let source = stages.time("opening", || Source::new(arguments))?;
-    let corpus = Corpus::read(documents, source, arguments, &mut stages)?;
+    let corpus = Corpus::read(documents, source, arguments, quiet, &mut stages)?;
     let bags: Vec<Document> = stages.time("counting words", || {
         let queries = queries.par_iter();
         queries.map(|text| corpus.model.document_of(text)).collect()
@@ -62,7 +69,7 @@ pub fn run(arguments: &SearchArguments) -> Result<()> {
             );
         }
         let unknown = unknown_words([query.as_str()], &corpus.model);
-        if !arguments.quiet && !unknown.is_empty() {
+        if !quiet && !unknown.is_empty() {
             say(&format!("unknown words: {}", unknown.join(" ")));
         }
     }
@@ -75,23 +82,32 @@ pub fn run(arguments: &SearchArguments) -> Result<()> {
     let (found, work) = match arguments.by {
         SearchBy::Wmd => {
             let space = corpus.model.space().clone();
-            let index = stages.time("indexing", || WmdIndex::new(space, documents))?;
+            let index = stages.time("indexing", || {
+                progress::while_working(quiet, "indexing", || WmdIndex::new(space, documents))
+            })?;
             let search = |progress: Progress| index.search_batch(&bags, arguments.k, progress);
             let (found, statistics) =
-                stages.time("searching", || with_progress(bags.len(), arguments, search))?;
+                stages.time("searching", || with_progress(bags.len(), quiet, search))?;
             (found, describe(&statistics))
         }
         SearchBy::Embedding => {
-            let model = stages.time("fitting", || corpus.embedding())?;
+            let model = stages.time("fitting", || {
+                progress::while_working(quiet, "fitting", || corpus.embedding())
+            })?;
             let index = match &arguments.embeddings {
-                None => stages.time("embedding", || Ok(EmbeddingIndex::new(model, documents)?)),
+                None => stages.time("embedding", || {
+                    progress::while_working(quiet, "embedding", || {
+                        Ok(EmbeddingIndex::new(model, documents)?)
+                    })
+                }),
                 Some(path) => stages.time("opening", || stored(path, model, documents)),
             }?;
             let search = |progress: Progress| {
-                index.search_batch(&bags, arguments.k, arguments.candidates, progress)
+                let n_candidates = arguments.candidates.unwrap_or(DEFAULT_CANDIDATES);
+                index.search_batch(&bags, arguments.k, n_candidates, progress)
             };
             let (found, statistics) =
-                stages.time("searching", || with_progress(bags.len(), arguments, search))?;
+                stages.time("searching", || with_progress(bags.len(), quiet, search))?;
             let work = describe(&statistics);
             (
                 found,
@@ -101,7 +117,7 @@ pub fn run(arguments: &SearchArguments) -> Result<()> {
     };
     print_answers(&corpus, &queries, &found, arguments)?;
 
-    if !arguments.quiet {
+    if !quiet {
         say(&corpus.summary.describe(vectors.name()));
         if n_without_words > 0 {
             let documents = count(n_without_words as u64, "document");
@@ -188,10 +204,11 @@ impl Corpus {
         documents: Documents,
         mut source: Source,
         arguments: &SearchArguments,
+        quiet: bool,
         stages: &mut Stages,
     ) -> Result<Self> {
         let path = &arguments.documents;
-        let progress = progress::counter(arguments.quiet, "reading");
+        let progress = progress::counter(quiet, "reading");
         let texts: Vec<DocumentText> = stages.time("reading", || {
             let documents = documents.inspect(|_| progress.inc(1));
             documents.collect::<Result<_>>()
@@ -273,10 +290,10 @@ type Progress<'p> = &'p mut dyn FnMut(&SearchStatistics) -> ControlFlow<()>;
 /// Runs a search with a bar, and adds up its work.
 fn with_progress(
     n_queries: usize,
-    arguments: &SearchArguments,
+    quiet: bool,
     search: impl FnOnce(Progress) -> wordmover::Result<Vec<Vec<Neighbor>>>,
 ) -> Result<(Vec<Vec<Neighbor>>, SearchStatistics)> {
-    let quiet = arguments.quiet || n_queries == 1;
+    let quiet = quiet || n_queries == 1;
     let bar = progress::bar(quiet, "searching", n_queries as u64, "queries");
     let mut statistics = SearchStatistics::default();
     let found = search(&mut |done| {

@@ -6,27 +6,29 @@ use anyhow::Result;
 use serde_json::json;
 use wordmover_classify::{LabeledCorpus, TextClassifier};
 
-use super::labeled::{self, PROGRAM, protocol_name};
+use super::labeled::{self, protocol_name};
 use crate::args::TrainArguments;
 use crate::input;
-use crate::output::{AsideFile, check_target, is_same_target, print};
+use crate::output::{OutputFile, check_outputs, print};
 use crate::progress::{CorpusSummary, Stages, Watcher, count, say};
 use crate::report::{self, Heading};
-use crate::usage::usage_error;
+use crate::version::PROGRAM;
 
-pub fn run(arguments: &TrainArguments) -> Result<()> {
-    let (learning, quiet) = (&arguments.learning, arguments.writing.quiet);
-    let force = arguments.writing.force;
-    check_target(&arguments.output, force)?;
-    if let Some(path) = &arguments.report {
-        check_target(path, force)?;
-        if is_same_target(path, &arguments.output) {
-            return Err(usage_error("--output and --report name the same file"));
-        }
-    }
+pub fn run(arguments: &TrainArguments, quiet: bool) -> Result<()> {
+    let (learning, force) = (&arguments.learning, arguments.writing.force);
+    let outputs = [
+        ("--output", Some(arguments.output.as_path())),
+        ("--report", arguments.report.as_deref()),
+    ];
+    let inputs = [
+        Some(arguments.documents.as_path()),
+        arguments.vectors.vectors.as_deref(),
+        learning.text.file(),
+    ];
+    check_outputs(&outputs, &inputs, force)?;
     let params = learning.wme()?;
     let tokenizer = learning.text.tokenizer()?;
-    let options = learning.input(&arguments.input, None);
+    let options = arguments.input.options(None);
     let documents = input::open(&arguments.documents, &options)?;
     let cache = learning.cache()?;
     let mut stages = Stages::default();
@@ -40,7 +42,7 @@ pub fn run(arguments: &TrainArguments) -> Result<()> {
     }
 
     let watcher = Watcher::new(quiet);
-    let observer = |event: wordmover_classify::Event| watcher.hear(event);
+    let observer = |event: wordmover_classify::Event| watcher.observe(event);
     let trained = match arguments.report {
         Some(_) => TextClassifier::train_and_judge(&params, &corpus, &cache, &observer),
         None => TextClassifier::train(&params, &corpus, &cache, &observer),
@@ -53,12 +55,12 @@ pub fn run(arguments: &TrainArguments) -> Result<()> {
     }
     stages.time("writing", || -> Result<()> {
         let bytes = classifier.to_bytes(arguments.bundle_vectors)?;
-        AsideFile::holding(&bytes, &arguments.output, force)?.commit()
+        OutputFile::holding(&bytes, &arguments.output, force)?.commit()
     })?;
     if let Some(path) = &arguments.report {
         let heading = heading(arguments, &corpus, &summary);
         let html = report::of_training(&heading, corpus.classes(), &training, &stages);
-        AsideFile::holding(html.as_bytes(), path, force)?.commit()?;
+        OutputFile::holding(html.as_bytes(), path, force)?.commit()?;
     }
 
     if arguments.json {

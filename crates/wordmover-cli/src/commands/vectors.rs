@@ -8,12 +8,12 @@ use serde_json::json;
 use wordmover::vectors::Precision;
 use wordmover::{Error, WordVectors};
 
-use crate::args::{VectorArguments, VectorsCommand, WritingArguments};
-use crate::output::{AsideFile, cannot_write, check_target, print};
+use crate::args::{VectorArguments, VectorsCommand};
+use crate::output::{OutputFile, cannot_write, check_outputs, print};
 use crate::progress::{Stages, count, say};
 use crate::usage::usage_error;
 
-pub fn run(command: &VectorsCommand) -> Result<()> {
+pub fn run(command: &VectorsCommand, quiet: bool) -> Result<()> {
     match command {
         VectorsCommand::Info {
             file,
@@ -27,7 +27,7 @@ pub fn run(command: &VectorsCommand) -> Result<()> {
             precision,
             limit,
             writing,
-        } => convert(file, output, *precision, *limit, *writing),
+        } => convert(file, output, *precision, *limit, writing.force, quiet),
         VectorsCommand::Nearest {
             word,
             k,
@@ -79,7 +79,8 @@ fn convert(
     output: &Path,
     precision: Precision,
     limit: Option<usize>,
-    writing: WritingArguments,
+    force: bool,
+    quiet: bool,
 ) -> Result<()> {
     if output
         .extension()
@@ -90,20 +91,20 @@ fn convert(
             output.display()
         )));
     }
-    check_target(output, writing.force)?;
+    check_outputs(&[("--output", Some(output))], &[Some(file)], force)?;
     let mut stages = Stages::default();
     let vectors = stages.time("reading", || WordVectors::open(file, limit))?;
     stages.time("writing", || -> Result<()> {
-        let mut aside = AsideFile::create(output, writing.force)?;
+        let mut out = OutputFile::create(output, force)?;
         vectors
-            .write_to(&mut aside, precision)
+            .write_to(&mut out, precision)
             .map_err(|error| match error {
                 Error::Write { source, .. } => cannot_write(output, source),
                 other => other.into(),
             })?;
-        aside.commit()
+        out.commit()
     })?;
-    if !writing.quiet {
+    if !quiet {
         let words = count(vectors.len() as u64, "word");
         say(&format!(
             "wrote {}: {words} x {}, {precision}",

@@ -30,6 +30,11 @@ pub struct DocumentText {
 pub fn open(path: &Path, options: &InputOptions) -> Result<Documents> {
     let format = match options.format {
         Some(format) => format,
+        None if is_standard_input(path) && options.label_column.is_some() => {
+            return Err(usage_error(
+                "documents with labels on standard input need --format tsv, csv or jsonl",
+            ));
+        }
         None if is_standard_input(path) => {
             let hint = "standard input is text unless --format says otherwise";
             let check = options.check(Format::Text);
@@ -165,7 +170,7 @@ mod tests {
             ..Default::default()
         };
         let field = InputOptions {
-            field: some("text"),
+            column: some("text"),
             ..Default::default()
         };
         for (name, bytes, options) in [
@@ -248,7 +253,7 @@ mod tests {
             ..Default::default()
         };
         let field = InputOptions {
-            field: some("text"),
+            column: some("text"),
             ..Default::default()
         };
         for (name, bytes, options) in [

@@ -34,12 +34,12 @@ fn options_of(format: Format) -> Vec<InputOptions> {
         ],
         Format::JsonLines => vec![
             InputOptions {
-                field: some("text"),
+                column: some("text"),
                 id_column: some("id"),
                 ..Default::default()
             },
             InputOptions {
-                field: some("text"),
+                column: some("text"),
                 ..Default::default()
             },
         ],

@@ -20,7 +20,7 @@ impl JsonLines {
     pub fn new(lines: Lines, options: &InputOptions) -> JsonLines {
         JsonLines {
             lines,
-            text_field: options.field.clone().unwrap_or_default(),
+            text_field: options.column.clone().unwrap_or_default(),
             id_field: options.id_column.clone(),
             label_field: options.label_column.clone(),
             split_field: options.split_column.clone(),
@@ -135,7 +135,7 @@ mod tests {
     fn read(text: &str, id_field: Option<&str>) -> Result<Vec<(Option<String>, String)>> {
         let lines = Lines::of("docs.jsonl", text.as_bytes());
         let options = InputOptions {
-            field: Some("body".to_string()),
+            column: Some("body".to_string()),
             id_column: id_field.map(String::from),
             ..InputOptions::default()
         };

@@ -1,4 +1,4 @@
-//! What the user said about the input, and which of it fits the format.
+//! The options of the input, and which of them fit the format.
 
 use anyhow::Result;
 
@@ -10,10 +10,9 @@ use crate::usage::usage_error;
 pub struct InputOptions {
     /// The format; from the file's suffix when absent.
     pub format: Option<Format>,
-    /// The column of a table that holds the text: its name, or without a header its number from 1.
+    /// The column of a table that holds the text: its name, or without a header its number
+    /// from 1. The field of a JSON object that holds the text.
     pub column: Option<String>,
-    /// The field of a JSON object that holds the text.
-    pub field: Option<String>,
     /// The column or field that holds the document's id.
     pub id_column: Option<String>,
     /// The column or field that holds the document's class.
@@ -29,7 +28,6 @@ impl Default for InputOptions {
         InputOptions {
             format: None,
             column: None,
-            field: None,
             id_column: None,
             label_column: None,
             split_column: None,
@@ -42,15 +40,9 @@ impl InputOptions {
     /// Refuses an option that means nothing for `format`: ignoring it would hide a mistake.
     pub fn check(&self, format: Format) -> Result<()> {
         let is_table = matches!(format, Format::Tsv | Format::Csv);
-        let problem = if self.column.is_some() && format == Format::JsonLines {
-            "--column is for TSV and CSV; name the text of JSON lines with --field"
-        } else if self.column.is_some() && !is_table {
-            "--column is for TSV and CSV; in a text file every line is a document"
-        } else if self.field.is_some() && is_table {
-            "--field is for JSON lines; name the text of TSV and CSV with --column"
-        } else if self.field.is_some() && format == Format::Text {
-            "--field is for JSON lines; in a text file every line is a document"
-        } else if self.field.is_none() && format == Format::JsonLines {
+        let problem = if self.column.is_some() && format == Format::Text {
+            "--column is for TSV, CSV and JSON lines; in a text file every line is a document"
+        } else if self.column.is_none() && format == Format::JsonLines {
             "JSON lines need --field, the name of the field that holds the text"
         } else if self.id_column.is_some() && format == Format::Text {
             "--id-column is for TSV, CSV and JSON lines; the lines of a text file have no ids"
@@ -86,10 +78,6 @@ mod tests {
             column: some("text"),
             ..Default::default()
         };
-        let field = || InputOptions {
-            field: some("body"),
-            ..Default::default()
-        };
         let id = || InputOptions {
             id_column: some("id"),
             ..Default::default()
@@ -101,22 +89,8 @@ mod tests {
 
         assert_eq!(
             problem(Format::Text, column()),
-            "--column is for TSV and CSV; in a text file every line is a document"
+            "--column is for TSV, CSV and JSON lines; in a text file every line is a document"
         );
-        assert_eq!(
-            problem(Format::JsonLines, column()),
-            "--column is for TSV and CSV; name the text of JSON lines with --field"
-        );
-        assert_eq!(
-            problem(Format::Text, field()),
-            "--field is for JSON lines; in a text file every line is a document"
-        );
-        for table in [Format::Tsv, Format::Csv] {
-            assert_eq!(
-                problem(table, field()),
-                "--field is for JSON lines; name the text of TSV and CSV with --column"
-            );
-        }
         assert_eq!(
             problem(Format::Text, id()),
             "--id-column is for TSV, CSV and JSON lines; the lines of a text file have no ids"
@@ -130,7 +104,7 @@ mod tests {
                 Format::JsonLines,
                 InputOptions {
                     header: false,
-                    ..field()
+                    ..column()
                 }
             ),
             "--no-header is for TSV and CSV"
@@ -156,7 +130,7 @@ mod tests {
         table.check(Format::Tsv).unwrap();
         table.check(Format::Csv).unwrap();
         let json = InputOptions {
-            field: some("body"),
+            column: some("body"),
             id_column: some("id"),
             ..Default::default()
         };

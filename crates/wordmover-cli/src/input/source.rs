@@ -169,7 +169,7 @@ mod tests {
         let missing = directory.path().join("missing.txt");
         let error = Source::open(&missing).map(|_| ()).unwrap_err();
         assert_eq!(
-            crate::sentence::of(&error),
+            wordmover::error_message::of(error.as_ref()),
             format!("cannot read {}: no such file", missing.display())
         );
     }
@@ -180,7 +180,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let error = Source::open(directory.path()).map(|_| ()).unwrap_err();
         assert_eq!(
-            crate::sentence::of(&error),
+            wordmover::error_message::of(error.as_ref()),
             format!(
                 "cannot read {}: it is a directory",
                 directory.path().display()

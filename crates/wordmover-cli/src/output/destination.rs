@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
-use super::aside::{AsideFile, check_target};
-use super::format::OutputFormat;
-use super::ids::Ids;
+use super::formats::{Ids, OutputFormat, suffixes};
+use super::target::OutputFile;
 use super::writer::EmbeddingWriter;
 use crate::usage::usage_error;
 
@@ -22,18 +21,18 @@ enum Target {
     StandardOutput,
     File {
         path: PathBuf,
-        format: OutputFormat,
+        format: &'static OutputFormat,
         force: bool,
     },
 }
 
 impl Destination {
-    /// Checks the file's suffix and place; see [`check_target`]. No path, or `-`, is standard output.
+    /// Checks the file's suffix; its place is for [`check_outputs`](super::check_outputs)
+    /// to look at. No path, or `-`, is standard output.
     pub fn new(path: Option<&Path>, force: bool) -> Result<Destination> {
         let target = match path {
             Some(path) if path != Path::new("-") => {
                 let format = OutputFormat::from_suffix(path)?;
-                check_target(path, force)?;
                 Target::File {
                     path: path.to_path_buf(),
                     format,
@@ -48,15 +47,22 @@ impl Destination {
     /// Refuses ids where there is no place for them: dropping them would lose what the user asked for.
     pub fn check_ids(&self, ids: Ids) -> Result<()> {
         match &self.target {
-            Target::File {
-                path,
-                format: OutputFormat::Npy,
-                ..
-            } if ids == Ids::Given => Err(usage_error(format!(
-                "{} cannot hold ids; write .parquet, .jsonl or .csv, or leave out --id-column",
-                path.display()
-            ))),
+            Target::File { path, format, .. } if ids == Ids::Given && !format.holds_ids => {
+                let others = suffixes(|format| format.holds_ids);
+                Err(usage_error(format!(
+                    "{} cannot hold ids; write {others}, or leave out --id-column",
+                    path.display()
+                )))
+            }
             _ => Ok(()),
+        }
+    }
+
+    /// The file, unless it is standard output.
+    pub fn path(&self) -> Option<&Path> {
+        match &self.target {
+            Target::StandardOutput => None,
+            Target::File { path, .. } => Some(path),
         }
     }
 
@@ -75,7 +81,8 @@ impl Destination {
                 format,
                 force,
             } => {
-                EmbeddingWriter::to_file(AsideFile::create(&path, force)?, format, n_features, ids)
+                let file = OutputFile::create(&path, force)?;
+                EmbeddingWriter::to_file(file, format, n_features, ids)
             }
         }
     }
@@ -97,27 +104,9 @@ mod tests {
     }
 
     #[test]
-    fn the_suffix_is_looked_at_before_the_place() {
+    fn an_unknown_suffix_is_a_usage_error() {
         let error = Destination::new(Some(Path::new("missing/docs.bin")), false).unwrap_err();
         assert!(is_usage_error(&error));
-    }
-
-    #[test]
-    fn the_place_is_checked_and_left_as_it_is() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("docs.npy");
-        Destination::new(Some(&path), false).unwrap();
-        assert!(!path.exists());
-
-        fs::write(&path, "x").unwrap();
-        let error = Destination::new(Some(&path), false).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            format!("{} exists; pass --force to replace it", path.display())
-        );
-        assert!(!is_usage_error(&error));
-        Destination::new(Some(&path), true).unwrap();
-        assert_eq!(fs::read_to_string(&path).unwrap(), "x");
     }
 
     #[test]

@@ -12,7 +12,7 @@ pub fn print(text: &str) -> Result<()> {
         .context("cannot write standard output")
 }
 
-/// Whoever read our output has seen enough: `wordmover ... | head` is no failure.
+/// The reader of our output has closed it: `wordmover ... | head` is no failure.
 pub fn is_closed_pipe(error: &anyhow::Error) -> bool {
     error
         .chain()

@@ -4,13 +4,8 @@ use std::io::{self, BufWriter, Write};
 
 use anyhow::{Context, Result, ensure};
 
-use super::aside::AsideFile;
-use super::csv::CsvWriter;
-use super::format::OutputFormat;
-use super::ids::{Ids, RowIds};
-use super::json_lines::JsonLinesWriter;
-use super::npy::NpyWriter;
-use super::parquet::ParquetWriter;
+use super::formats::{Ids, JsonLinesWriter, OutputFormat, RowIds, RowWriter};
+use super::target::OutputFile;
 
 /// Writes embeddings as they are computed.
 ///
@@ -26,30 +21,22 @@ pub struct EmbeddingWriter {
 }
 
 enum Sink {
-    Npy(NpyWriter<AsideFile>),
-    Parquet(Box<ParquetWriter<AsideFile>>),
-    JsonLines(JsonLinesWriter<AsideFile>),
-    Csv(Box<CsvWriter<AsideFile>>),
-    Stream(JsonLinesWriter<BufWriter<Box<dyn Write + Send>>>),
+    File(Box<dyn RowWriter<OutputFile>>),
+    Stream(Box<dyn RowWriter<Stream>>),
 }
+
+type Stream = BufWriter<Box<dyn Write + Send>>;
 
 impl EmbeddingWriter {
     pub(super) fn to_file(
-        file: AsideFile,
-        format: OutputFormat,
+        file: OutputFile,
+        format: &OutputFormat,
         n_features: usize,
         ids: Ids,
     ) -> Result<EmbeddingWriter> {
         let name = file.path().display().to_string();
         EmbeddingWriter::new(name, n_features, ids, || {
-            Ok(match format {
-                OutputFormat::Npy => Sink::Npy(NpyWriter::new(file, n_features)?),
-                OutputFormat::Parquet => {
-                    Sink::Parquet(Box::new(ParquetWriter::new(file, n_features, ids)?))
-                }
-                OutputFormat::JsonLines => Sink::JsonLines(JsonLinesWriter::new(file, n_features)),
-                OutputFormat::Csv => Sink::Csv(Box::new(CsvWriter::new(file, n_features)?)),
-            })
+            Ok(Sink::File((format.start)(file, n_features, ids)?))
         })
     }
 
@@ -61,10 +48,10 @@ impl EmbeddingWriter {
         ids: Ids,
     ) -> Result<EmbeddingWriter> {
         EmbeddingWriter::new(name.to_string(), n_features, ids, || {
-            Ok(Sink::Stream(JsonLinesWriter::new(
-                BufWriter::with_capacity(1 << 16, stream),
-                n_features,
-            )))
+            let stream = BufWriter::with_capacity(1 << 16, stream);
+            Ok(Sink::Stream(Box::new(JsonLinesWriter::new(
+                stream, n_features,
+            ))))
         })
     }
 
@@ -114,10 +101,7 @@ impl EmbeddingWriter {
             }
         };
         match &mut self.sink {
-            Sink::Npy(writer) => writer.write_rows(ids, rows),
-            Sink::Parquet(writer) => writer.write_rows(ids, rows),
-            Sink::JsonLines(writer) => writer.write_rows(ids, rows),
-            Sink::Csv(writer) => writer.write_rows(ids, rows),
+            Sink::File(writer) => writer.write_rows(ids, rows),
             Sink::Stream(writer) => writer.write_rows(ids, rows).and_then(|()| writer.flush()),
         }
         .with_context(|| cannot_write(&self.name))?;
@@ -128,10 +112,7 @@ impl EmbeddingWriter {
     /// Ends the output and gives a file its name. Returns the number of rows written.
     pub fn finish(self) -> Result<u64> {
         let finished = match self.sink {
-            Sink::Npy(writer) => writer.finish().map(Some),
-            Sink::Parquet(writer) => writer.finish().map(Some),
-            Sink::JsonLines(writer) => writer.finish().map(Some),
-            Sink::Csv(writer) => writer.finish().map(Some),
+            Sink::File(writer) => writer.finish().map(Some),
             Sink::Stream(writer) => writer.finish().map(|_| None),
         };
         if let Some(file) = finished.with_context(|| cannot_write(&self.name))? {

@@ -1,15 +1,9 @@
-//! Shares and times as bars.
+//! Shares and times as bars: HTML and not a drawing, so that names and numbers keep
+//! their size on a narrow page.
 
 use std::fmt::Write;
 
-use super::svg::{escape, open, shorten};
-
-/// Characters of a name that are shown, and what each takes.
-const NAME: usize = 40;
-const CHARACTER: f64 = 6.8;
-const LONGEST: f64 = 380.0;
-const VALUES: f64 = 110.0;
-const ROW: f64 = 26.0;
+use crate::markup::escape;
 
 /// What is measured, and what it is compared with.
 pub const BLUE: &str = "#1c7ed6";
@@ -45,45 +39,32 @@ impl Bar {
 
 /// Bars below each other; one of length `full` takes the whole width.
 pub fn figure(bars: &[Bar], full: f64, caption: &str) -> String {
-    let longest = bars.iter().map(|bar| bar.name.chars().count()).max();
-    let names = CHARACTER * longest.unwrap_or(0).clamp(12, NAME) as f64 + 14.0;
-    let height = ROW * bars.len() as f64;
-    let mut svg = open(names + LONGEST + VALUES, height + 4.0);
-    for (i, bar) in bars.iter().enumerate() {
-        let y = ROW * i as f64;
-        let scale = LONGEST / full.max(f64::MIN_POSITIVE);
-        let length = (bar.length * scale).clamp(0.0, LONGEST);
-        let middle = y + ROW / 2.0;
-        let _ = writeln!(
-            svg,
-            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>\
-             <rect x=\"{names:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" rx=\"2\" fill=\"{}\"/>",
-            names - 8.0,
-            middle + 4.0,
-            escape(&shorten(&bar.name, NAME)),
-            y + 4.0,
-            length.max(1.0),
-            ROW - 8.0,
+    let full = full.max(f64::MIN_POSITIVE);
+    let percent = |length: f64| (100.0 * length / full).clamp(0.0, 100.0);
+    let mut html = String::from("<figure class=\"wide\"><div class=\"bars\">\n");
+    for bar in bars {
+        let _ = write!(
+            html,
+            "<div class=\"name\">{}</div><div class=\"track\">\
+             <span style=\"width:{:.2}%;background:{}\"></span>",
+            escape(&bar.name),
+            percent(bar.length),
             bar.colour
         );
-        let end = names + length;
-        let whisker = bar.deviation * scale;
-        if whisker > 0.0 {
-            let _ = writeln!(
-                svg,
-                "<line x1=\"{:.1}\" x2=\"{:.1}\" y1=\"{middle:.1}\" y2=\"{middle:.1}\" \
-                 stroke=\"#222\" stroke-width=\"1.5\"/>",
-                end - whisker,
-                end + whisker
+        if bar.deviation > 0.0 {
+            let start = percent(bar.length - bar.deviation);
+            let end = percent(bar.length + bar.deviation);
+            let _ = write!(
+                html,
+                "<i style=\"left:{start:.2}%;width:{:.2}%\"></i>",
+                end - start
             );
         }
         let _ = writeln!(
-            svg,
-            "<text x=\"{:.1}\" y=\"{:.1}\" font-weight=\"600\">{}</text>",
-            end + whisker + 7.0,
-            middle + 4.0,
+            html,
+            "</div><div class=\"value\">{}</div>",
             escape(&bar.label)
         );
     }
-    format!("<figure>{svg}</svg><figcaption>{caption}</figcaption></figure>\n")
+    format!("{html}</div><figcaption>{caption}</figcaption></figure>\n")
 }

@@ -77,7 +77,7 @@ fn cross_validation(outcome: &Outcome) -> String {
 
 fn split_table(evaluation: &Evaluation) -> String {
     let mut table = String::from(
-        "<table>\n<tr><th>split</th><th>trained on</th><th>tested on</th><th>learnt from</th>\
+        "<div class=\"scroll\"><table>\n<tr><th>split</th><th>trained on</th><th>tested on</th><th>learnt from</th>\
          <th>held out</th><th>test</th><th class=\"left\">chosen</th></tr>\n",
     );
     for (i, outcome) in evaluation.outcomes.iter().enumerate() {
@@ -95,5 +95,5 @@ fn split_table(evaluation: &Evaluation) -> String {
             choice(&outcome.cross_validation)
         );
     }
-    table + "</table>\n"
+    table + "</table></div>\n"
 }

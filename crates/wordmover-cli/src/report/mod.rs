@@ -9,6 +9,7 @@ mod surface;
 mod svg;
 mod training;
 
+pub use classes::Judged;
 pub use evaluation::page as of_evaluation;
 pub use training::page as of_training;
 
@@ -17,9 +18,9 @@ use std::fmt::Write;
 use wordmover::WordVectors;
 use wordmover_classify::{CrossValidation, WmeChoice};
 
+use crate::markup::escape;
 use crate::progress::Stages;
 use bars::{BLUE, Bar};
-use svg::escape;
 
 /// What a report is about.
 pub struct Heading {
@@ -36,13 +37,18 @@ h1 { font-size: 1.5rem; margin: 0; overflow-wrap: anywhere; } .title { color: #6
 h2 { font-size: 1.15rem; margin: 2.2rem 0 .6rem; padding-bottom: .2rem; border-bottom: 1px solid #dee2e6; }
 h3 { font-size: 1rem; margin: 1.4rem 0 .2rem; } p { margin: .3rem 0 .8rem; }
 .accuracy { font-size: 2.6rem; font-weight: 600; line-height: 1.2; }
-table { border-collapse: collapse; } td, th { padding: .15rem 1.1rem .15rem 0; text-align: right; font-variant-numeric: tabular-nums; }
-td:first-child, th:first-child, .left { text-align: left; }
-.facts td { text-align: left; vertical-align: top; overflow-wrap: anywhere; } .facts td:first-child { color: #666; white-space: nowrap; }
-.bar { width: 8rem; padding-right: 0; } .bar span { display: block; height: .7rem; border-radius: 2px; background: #a5d0f5; }
-svg { max-width: 100%; height: auto; } .axis { fill: #666; }
-figure { margin: .3rem 1.5rem 1rem 0; display: inline-block; vertical-align: top; max-width: 100%; }
-figcaption { color: #666; font-size: .87rem; } summary { cursor: pointer; }";
+table { border-collapse: collapse; } td, th { padding: .15rem 1.1rem .15rem 0; text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+td:first-child, th:first-child, .left { text-align: left; } td.name { min-width: 5rem; max-width: 22rem; white-space: normal; overflow-wrap: anywhere; }
+.facts td { text-align: left; vertical-align: top; white-space: normal; overflow-wrap: anywhere; } .facts td:first-child { color: #666; white-space: nowrap; }
+.bar { width: 8rem; padding-right: 0; } td.bar span { display: block; height: .7rem; border-radius: 2px; background: #a5d0f5; }
+svg { max-width: 100%; height: auto; display: block; } .scroll, figure, details { overflow-x: auto; } .axis { fill: #666; }
+figure { margin: .3rem 1.5rem 1rem 0; display: inline-block; vertical-align: top; max-width: 100%; } figure.wide { display: block; max-width: 50rem; }
+.bars { display: grid; grid-template-columns: minmax(8rem, max-content) 1fr max-content; gap: .3rem .6rem; align-items: center; }
+.bars .name { text-align: right; overflow-wrap: anywhere; max-width: 20rem; } .bars .value { font-weight: 600; font-variant-numeric: tabular-nums; }
+.track { position: relative; height: 1.1rem; } .track span { display: block; height: 100%; min-width: 1px; border-radius: 2px; } .track i { position: absolute; top: 50%; height: 0; border-top: 1.5px solid #222; }
+figcaption { color: #666; font-size: .87rem; } summary { cursor: pointer; }
+@media (max-width: 40rem) { body { margin: 1rem auto; } .bar, .extra { display: none; } table { font-size: .8rem; } td, th { padding-right: .45rem; } figure { margin-right: 0; }
+.bars { grid-template-columns: 1fr max-content; } .bars .name { grid-column: 1 / -1; text-align: left; max-width: none; } }";
 
 /// The whole page around its sections.
 fn page(heading: &Heading, body: &str) -> String {

@@ -1,30 +1,7 @@
 //! Pieces of drawings.
 
-/// A text inside markup.
-pub fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            // Not allowed in XML, and nothing to see.
-            other if other.is_control() => escaped.push(' '),
-            other => escaped.push(other),
-        }
-    }
-    escaped
-}
-
-/// At most so many characters, the end cut off.
-pub fn shorten(text: &str, n: usize) -> String {
-    if text.chars().count() <= n {
-        return text.to_owned();
-    }
-    let start: String = text.chars().take(n - 1).collect();
-    start + "…"
-}
+/// The least part of its size that a drawing is shown at.
+const LEAST_SCALE: f64 = 0.8;
 
 /// A colour between white and dark blue, and one that can be read on it.
 pub fn shade(share: f64) -> (String, &'static str) {
@@ -48,27 +25,19 @@ pub fn shade(share: f64) -> (String, &'static str) {
     (colour, if share > 0.55 { "#fff" } else { "#222" })
 }
 
-/// The beginning of a drawing.
+/// The beginning of a drawing. It shrinks a little where the page is narrow; where that
+/// is not enough, the figure around it scrolls, and its numbers can still be read.
 pub fn open(width: f64, height: f64) -> String {
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" \
-         viewBox=\"0 0 {width:.0} {height:.0}\" font-family=\"system-ui, sans-serif\" font-size=\"12\">\n"
+         style=\"min-width:{:.0}px\" viewBox=\"0 0 {width:.0} {height:.0}\" font-family=\"system-ui, sans-serif\" font-size=\"12\">\n",
+        LEAST_SCALE * width
     )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn markup_in_a_text_is_harmless() {
-        assert_eq!(
-            escape("<b a=\"1\">&\u{1}</b>"),
-            "&lt;b a=&quot;1&quot;&gt;&amp; &lt;/b&gt;"
-        );
-        assert_eq!(shorten("résumé", 6), "résumé");
-        assert_eq!(shorten("résumés", 6), "résum…");
-    }
 
     #[test]
     fn shades_go_from_white_to_dark() {

@@ -306,11 +306,15 @@ fn a_class_smaller_than_the_folds_is_told() {
         "news.tsv",
         format!("{HEADLINES}weather\tRain and storm over the coast\n"),
     );
-    let ended = place.run(&format!("{TRAIN} --d-max 2 -o news.wmc"));
-    assert_eq!(ended.code, Some(0), "{ended:?}");
     let note = "class `weather` has 1 training document, fewer than the 5 folds: \
                 some folds hold none of it\n";
-    assert!(ended.stderr.contains(note), "{}", ended.stderr);
+    for report in ["", " --report news.html"] {
+        let ended = place.run(&format!("{TRAIN} --d-max 2,3 -o news.wmc --force{report}"));
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        assert_eq!(ended.stderr.matches(note).count(), 1, "{}", ended.stderr);
+    }
+    let html = place.read_text("news.html");
+    assert_eq!(html.matches("class `weather` has 1 training").count(), 1);
 }
 
 #[cfg(unix)]
@@ -354,4 +358,53 @@ fn an_interrupted_evaluation_is_taken_up_again() {
     }
     let rounds = |json: &Value| json["splits"][0]["cross_validation"].clone();
     assert_eq!(rounds(&resumed), rounds(&whole));
+}
+
+#[test]
+fn a_tie_is_predicted_as_argmax_of_the_decision_values_has_it() {
+    let place = Place::new();
+    // The same text in both classes: nothing can tell them apart. The class seen first
+    // in the file is the second by name.
+    let rows = "b\ta cat\na\ta cat\n".repeat(6);
+    place.write("tie.tsv", format!("topic\ttext\n{rows}"));
+    place.ok(
+        "train tie.tsv --column text --label-column topic --features 8 --d-max 2 -o tie.wmc -q",
+    );
+    place.write("new.txt", "a cat\n");
+    let printed = place.ok("predict tie.wmc new.txt -q");
+    assert!(!printed.contains("-0.0"), "{printed}");
+    let line: Value = serde_json::from_str(&printed).unwrap();
+    let value = |class: &str| line["decision_values"][class].as_f64().unwrap();
+    let argmax = if value("b") > value("a") { "b" } else { "a" };
+    assert_eq!(line["label"], argmax, "{printed}");
+}
+
+#[test]
+fn labels_are_listed_naturally_and_ids_are_no_formulas() {
+    let place = Place::new();
+    let words = ["cat", "king", "music", "river", "bread", "physics", "ship"];
+    let mut table = String::from("id,label,text\n");
+    for (i, word) in words.iter().enumerate() {
+        for _ in 0..6 {
+            table += &format!("=A{i},class {},the {word}\n", 2 * i);
+        }
+    }
+    place.write("docs.csv", &table);
+    let common = "docs.csv --column text --label-column label --features 8 --d-max 2";
+    let text = place.ok(&format!("evaluate {common} --splits 1 -q"));
+    let listed = text.lines().filter_map(|line| line.strip_prefix("class "));
+    let numbers = listed.filter_map(|rest| rest.split(' ').next()?.parse().ok());
+    let numbers: Vec<u32> = numbers.collect();
+    assert_eq!(numbers, [0, 2, 4, 6, 8, 10, 12], "{text}");
+
+    place.ok(&format!("train {common} -o x.wmc -q"));
+    place.ok("predict x.wmc docs.csv --column text --id-column id -o p.csv -q");
+    let second = place.read_text("p.csv").lines().nth(1).unwrap().to_owned();
+    assert!(second.starts_with("'=A0,class "), "{second}");
+    place.ok("embed docs.csv --column text --id-column id --features 2 -o e.csv -q");
+    let second = place.read_text("e.csv").lines().nth(1).unwrap().to_owned();
+    assert!(second.starts_with("'=A0,"), "{second}");
+    // Formats that no spreadsheet runs keep ids as they are.
+    let printed = place.ok("embed docs.csv --column text --id-column id --features 2 -q");
+    assert!(printed.starts_with("{\"id\":\"=A0\","));
 }

@@ -98,8 +98,7 @@ fn an_empty_file_is_told_wherever_it_is_named() {
     }
     place.run(&format!("evaluate - {labeled}")).failed(
         2,
-        "--column is for TSV and CSV; in a text file every line is a document; \
-         standard input is text unless --format says otherwise",
+        "documents with labels on standard input need --format tsv, csv or jsonl",
     );
 }
 
@@ -146,4 +145,120 @@ fn a_place_that_cannot_be_written_is_told_before_the_work() {
         place.write("docs.tsv", "topic\ttext\na\tcat\n");
         place.run(arguments).failed(1, sentence);
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_output_never_replaces_an_input_by_whatever_name() {
+    let place = Place::with_docs();
+    let text = place.read("docs.txt");
+    let rows = "animals\ta cat and a dog\nrule\tthe king and the queen\n".repeat(6);
+    place.write("news.tsv", format!("topic\ttext\n{rows}"));
+    place.write("glove.txt", crate::support::GLOVE);
+    place.write("stop.html", "the\n");
+    place.ok("fit docs.txt -o model.wme -q");
+    let train = "train news.tsv --column text --label-column topic --features 8 --d-max 2";
+    place.ok(&format!("{train} -o news.wmc -q"));
+    std::os::unix::fs::symlink("docs.txt", place.path("soft.npy")).unwrap();
+    std::fs::hard_link(place.path("docs.txt"), place.path("hard.csv")).unwrap();
+    std::os::unix::fs::symlink("glove.txt", place.path("soft.safetensors")).unwrap();
+    let before = place.names();
+    for (arguments, option, output, input) in [
+        (
+            "embed docs.txt -o soft.npy",
+            "--output",
+            "soft.npy",
+            "docs.txt",
+        ),
+        (
+            "embed docs.txt -o hard.csv",
+            "--output",
+            "hard.csv",
+            "docs.txt",
+        ),
+        (
+            "embed docs.txt -o x.npy --save-model docs.txt",
+            "--save-model",
+            "docs.txt",
+            "docs.txt",
+        ),
+        (
+            "embed docs.txt --vectors glove.txt --save-model glove.txt",
+            "--save-model",
+            "glove.txt",
+            "glove.txt",
+        ),
+        (
+            "fit docs.txt -o ./docs.txt",
+            "--output",
+            "./docs.txt",
+            "docs.txt",
+        ),
+        (
+            "fit docs.txt --stop-words stop.html -o stop.html",
+            "--output",
+            "stop.html",
+            "stop.html",
+        ),
+        (
+            "predict news.wmc hard.csv -o hard.csv",
+            "--output",
+            "hard.csv",
+            "hard.csv",
+        ),
+        (
+            "vectors convert glove.txt -o soft.safetensors",
+            "--output",
+            "soft.safetensors",
+            "glove.txt",
+        ),
+        (
+            "distance cat dog --model model.wme --svg model.wme",
+            "--svg",
+            "model.wme",
+            "model.wme",
+        ),
+        (
+            "evaluate news.tsv --column text --label-column topic --report news.tsv",
+            "--report",
+            "news.tsv",
+            "news.tsv",
+        ),
+        (
+            "train news.tsv --column text --label-column topic -o news.tsv",
+            "--output",
+            "news.tsv",
+            "news.tsv",
+        ),
+    ] {
+        for force in ["", " --force"] {
+            place.run(&format!("{arguments}{force}")).failed(
+                2,
+                &format!("{option} {output} would replace {input}, which is read here"),
+            );
+        }
+        assert_eq!(place.names(), before, "{arguments}");
+    }
+    assert_eq!(place.read("docs.txt"), text);
+    // Standard input is a file, too.
+    let documents = std::fs::File::open(place.path("docs.txt")).unwrap();
+    let child = place
+        .command("embed - --format text -o hard.csv --force".split(' '))
+        .stdin(documents)
+        .spawn()
+        .unwrap();
+    crate::support::wait(child).failed(
+        2,
+        "--output hard.csv would replace standard input, which is read here",
+    );
+}
+
+#[test]
+fn what_a_killed_run_left_is_removed_by_the_next_one() {
+    let place = Place::with_docs();
+    place.write(".docs.npy.aB3xYz.part", "half");
+    place.write(".other.npy.aB3xYz.part", "half");
+    place.ok("embed docs.txt -o docs.npy --features 4 -q");
+    let names: Vec<String> = place.names().into_iter().collect();
+    assert_eq!(names, [".other.npy.aB3xYz.part", "docs.npy", "docs.txt"]);
 }

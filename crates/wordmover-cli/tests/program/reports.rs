@@ -120,7 +120,13 @@ fn names_of_classes_are_harmless_in_a_report() {
          --report odd.html -q",
     );
     let html = place.read_text("odd.html");
-    assert!(html.contains("&lt;b&gt;&amp;&quot;' "));
+    assert!(html.contains("&lt;b&gt;&amp;&quot;&#39; "));
     assert!(!html.contains("<b>&") && !html.contains('\u{1}'));
-    assert!(html.contains("very long long long long lo…"));
+    // A long name is wrapped, and cut off only where there is no room for it all.
+    assert!(html.contains(">very long long long long</tspan>"), "{html}");
+    assert!(
+        html.contains(">long long long long long…</tspan>"),
+        "{html}"
+    );
+    assert!(html.contains(&format!("<td class=\"name\">very {}", "long ".repeat(19))));
 }

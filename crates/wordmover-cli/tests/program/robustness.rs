@@ -198,6 +198,7 @@ fn a_reader_who_has_seen_enough_is_no_failure() {
             "embed docs.txt -o - --features 400 --save-model kept.wme",
             Some("kept.wme"),
         ),
+        ("embed docs.txt --features 400", None),
         ("vectors nearest king -k 80000", None),
     ] {
         let mut child = place.command(arguments.split(' ')).spawn().unwrap();
@@ -304,10 +305,10 @@ fn a_signal_leaves_no_file() {
 
     let place = Place::new();
     place.write("docs.txt", many_documents(4000));
-    for (signal, options, n_unfinished) in [
-        ("-INT", "", 1),
-        ("-INT", " --save-model model.wme", 2),
-        ("-TERM", "", 1),
+    for (signal, options, n_unfinished, code, what) in [
+        ("-INT", "", 1, 130, "interrupted"),
+        ("-INT", " --save-model model.wme", 2, 130, "interrupted"),
+        ("-TERM", "", 1, 143, "terminated"),
     ] {
         let arguments = format!("embed docs.txt -o docs.npy --raw --features 4096{options}");
         let child = place.command(arguments.split(' ')).spawn().unwrap();
@@ -325,12 +326,56 @@ fn a_signal_leaves_no_file() {
         assert_eq!(
             (ended.code, ended.stdout.as_str(), ended.stderr.as_str()),
             (
-                Some(130),
+                Some(code),
                 "",
-                "interrupted: unfinished files were removed\n"
+                format!("{what}: unfinished files were removed\n").as_str()
             )
         );
         let names: Vec<String> = place.names().into_iter().collect();
         assert_eq!(names, ["docs.txt"]);
     }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_killed_run_leaves_a_file_that_the_next_one_removes_and_a_living_one_keeps_its() {
+    use std::time::{Duration, Instant};
+
+    let place = Place::new();
+    place.write("docs.txt", many_documents(4000));
+    let embed = "embed docs.txt -o docs.npy --raw --features 4096";
+    let parts = || {
+        let names = place.names().into_iter();
+        let parts: Vec<String> = names.filter(|name| name.ends_with(".part")).collect();
+        parts
+    };
+    // One that is still there after a while: the place is tried with a file, too.
+    let started = || {
+        let before = parts();
+        let child = place.command(embed.split(' ')).spawn().unwrap();
+        let deadline = Instant::now() + Duration::from_secs(120);
+        let new_parts = || parts().into_iter().filter(|part| !before.contains(part));
+        loop {
+            assert!(Instant::now() < deadline, "nothing was begun");
+            let seen: Vec<String> = new_parts().collect();
+            std::thread::sleep(Duration::from_millis(200));
+            if new_parts().any(|part| seen.contains(&part)) {
+                return child;
+            }
+        }
+    };
+    let mut killed = started();
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    let left = parts();
+    assert_eq!(left.len(), 1, "kill -9 cannot be caught");
+    let mut living = started();
+    let kept = parts();
+    assert!(!kept.contains(&left[0]), "{kept:?}");
+    // A third run for the same output leaves the living one's alone.
+    place.write("one.txt", "a cat\n");
+    place.ok("embed one.txt -o docs.npy --features 4 -q");
+    assert!(kept.iter().any(|part| parts().contains(part)), "{kept:?}");
+    living.kill().unwrap();
+    living.wait().unwrap();
 }

@@ -22,11 +22,7 @@ fn every_wrong_call_is_told_in_one_sentence() {
         ("sing", "unrecognized subcommand 'sing'".to_owned()),
         (
             "embed",
-            "the following required arguments were not provided: --output <FILE>, <INPUT>".into(),
-        ),
-        (
-            "embed docs.txt",
-            "the following required arguments were not provided: --output <FILE>".into(),
+            "the following required arguments were not provided: <INPUT>".into(),
         ),
         (
             "embed docs.txt -o x.npy --feature 2",
@@ -74,11 +70,27 @@ fn every_wrong_call_is_told_in_one_sentence() {
         ),
         (
             "embed docs.txt -o x.npy --column text",
-            "--column is for TSV and CSV; in a text file every line is a document".into(),
+            "--column is for TSV, CSV and JSON lines; in a text file every line is a document".into(),
         ),
         (
-            "embed docs.tsv -o x.npy --field text",
-            "--field is for JSON lines; name the text of TSV and CSV with --column".into(),
+            "embed docs.tsv -o x.npy --field text --column id",
+            "the argument '--column <NAME>' cannot be used multiple times".into(),
+        ),
+        (
+            "train docs.txt --label-column topic -o x.wmc --format text",
+            "invalid value 'text' for '--format <FORMAT>' [possible values: tsv, csv, jsonl]".into(),
+        ),
+        (
+            "train - --label-column topic -o x.wmc",
+            "documents with labels on standard input need --format tsv, csv or jsonl".into(),
+        ),
+        (
+            "search docs.txt cat --candidates 3",
+            "--candidates needs --by embedding".into(),
+        ),
+        (
+            "completions tcsh",
+            "invalid value 'tcsh' for '<SHELL>' [possible values: bash, elvish, fish, powershell, zsh]".into(),
         ),
         (
             "embed docs.jsonl -o x.npy",
@@ -208,13 +220,125 @@ fn help_is_a_result_unless_nothing_was_asked() {
         assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
         assert!(ended.stdout.contains("Usage: wordmover"), "{arguments}");
     }
-    assert_eq!(
-        place.ok("--version"),
-        format!("wordmover {}\n", env!("CARGO_PKG_VERSION"))
-    );
     for arguments in [&[][..], &["vectors"]] {
         let ended = place.run_with(arguments);
         assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""));
         assert!(ended.stderr.contains("Usage: wordmover"));
+    }
+}
+
+#[test]
+fn the_version_names_the_revision_and_the_built_in_vectors() {
+    let place = Place::new();
+    let version = place.ok("--version");
+    assert_eq!(version, place.ok("-V"));
+    let lines: Vec<&str> = version.lines().collect();
+    let start = concat!("wordmover ", env!("CARGO_PKG_VERSION"));
+    let revision = lines[0].strip_prefix(start).unwrap();
+    // There is none outside a checkout.
+    let is_revision = |text: &str| text.len() == 12 && text.bytes().all(|b| b.is_ascii_hexdigit());
+    let named = revision
+        .strip_prefix(" (")
+        .and_then(|rest| rest.strip_suffix(')'));
+    assert!(
+        revision.is_empty() || named.is_some_and(is_revision),
+        "{version}"
+    );
+    let info: serde_json::Value = serde_json::from_str(&place.ok("vectors info --json")).unwrap();
+    let (name, words, dim) = (&info["name"], &info["words"], &info["dim"]);
+    let name = name.as_str().unwrap();
+    assert_eq!(
+        lines[1..],
+        [format!(
+            "built-in vectors: {name}, {words} words of {dim} dimensions"
+        )]
+    );
+}
+
+#[test]
+fn quiet_is_understood_everywhere() {
+    let place = Place::with_docs();
+    place.write("glove.txt", GLOVE);
+    for arguments in [
+        "distance obama zzyxx",
+        "distance obamas zzyxx,president --json",
+        "similarity cat zzyxx",
+        "vectors info",
+        "vectors nearest cat -k 1",
+        "vectors convert glove.txt -o glove.safetensors",
+        "fit docs.txt -o model.wme --features 4",
+        "info model.wme",
+        "embed docs.txt --features 4",
+        "search docs.txt cat",
+        "completions bash",
+        "man .",
+    ] {
+        let quiet = place.run(&format!("{arguments} -q"));
+        assert!(
+            quiet.stderr.is_empty() || quiet.code != Some(0),
+            "{quiet:?}"
+        );
+        assert!(!quiet.stderr.contains("unexpected argument"), "{quiet:?}");
+    }
+    // Notes about unknown words are for people.
+    let texts = ["distance", "president zzyxx", "cat"];
+    assert_eq!(place.run_with(&texts).stderr, "unknown words: zzyxx\n");
+    let quiet = place.run_with(&[&texts[..], &["-q"]].concat());
+    assert_eq!((quiet.code, quiet.stderr.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn shells_get_completions_and_readers_manual_pages() {
+    let place = Place::new();
+    for shell in ["bash", "zsh", "fish"] {
+        let script = place.ok(&format!("completions {shell}"));
+        for word in ["similarity", "label-column", "completions"] {
+            assert!(script.contains(word), "{shell} lacks {word}");
+        }
+    }
+    std::fs::create_dir(place.path("pages")).unwrap();
+    place.ok("man pages");
+    let pages: Vec<String> = std::fs::read_dir(place.path("pages"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    for page in [
+        "wordmover.1",
+        "wordmover-embed.1",
+        "wordmover-vectors-info.1",
+    ] {
+        assert!(pages.contains(&page.to_owned()), "{pages:?}");
+    }
+    let page = place.read_text("pages/wordmover-similarity.1");
+    assert!(
+        page.contains(".TH") && page.contains("default: 1024"),
+        "{page}"
+    );
+    let again = place.run("man pages");
+    assert_eq!(again.code, Some(1));
+    assert!(again.stderr.contains("exists; pass --force to replace it"));
+    place.ok("man pages --force -q");
+    place
+        .run("man missing")
+        .failed(1, "there is no directory missing");
+}
+
+#[test]
+fn columns_and_fields_are_two_words_for_one_thing() {
+    let place = Place::new();
+    place.write("docs.tsv", "key\ttext\nx\ta cat\ny\ta dog\n");
+    place.write(
+        "docs.jsonl",
+        "{\"key\":\"x\",\"text\":\"a cat\"}\n{\"key\":\"y\",\"text\":\"a dog\"}\n",
+    );
+    let expected = place.ok("embed docs.tsv --column text --id-column key --features 4 -q");
+    for (file, text, id) in [
+        ("docs.tsv", "field", "id-field"),
+        ("docs.tsv", "text-column", "id-column"),
+        ("docs.jsonl", "column", "id-column"),
+        ("docs.jsonl", "field", "id-field"),
+    ] {
+        let embed = format!("embed {file} --{text} text --{id} key --features 4 -q");
+        assert_eq!(place.ok(&embed), expected, "{embed}");
     }
 }

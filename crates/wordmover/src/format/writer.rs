@@ -5,7 +5,7 @@ use std::path::Path;
 
 use safetensors::Dtype;
 
-use crate::aside::write_aside;
+use crate::atomic_file;
 use crate::container;
 use crate::document::{Weighting, Word};
 use crate::embedding::WordMoversEmbedding;
@@ -168,14 +168,14 @@ impl WordMoversEmbedding {
         (counts, packed)
     }
 
-    /// Writes the model file: aside first, then renamed over `path`.
+    /// Writes the model file, in place of one that exists.
     ///
     /// # Errors
     ///
     /// [`Error::Write`], and as [`to_bytes`](Self::to_bytes).
     pub fn save(&self, path: &Path, bundle_vectors: bool) -> Result<()> {
         let bytes = self.to_bytes(bundle_vectors)?;
-        write_aside(path, |out| out.write_all(&bytes)).map_err(|source| Error::Write {
+        atomic_file::write(path, |out| out.write_all(&bytes)).map_err(|source| Error::Write {
             path: path.to_owned(),
             source,
         })

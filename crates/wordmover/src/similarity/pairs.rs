@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use crate::average::AveragedVectors;
 use crate::document::{BagRules, Weighting, WordCounts, WordProbabilities};
-use crate::embedding::{EmbeddingParams, Fitter, WordMoversEmbedding, kernel};
+use crate::embedding::{Components, EmbeddingParams, Fitter, PostProcessing, WordMoversEmbedding};
 use crate::error::Result;
 use crate::names::names;
 use crate::space::Normalization;
@@ -25,7 +25,9 @@ pub const FARTHEST: f64 = -2.0;
 pub enum Similarity {
     /// Cosine of Word Mover's Embeddings.
     Wme,
-    /// The Word Mover's Kernel, estimated by inner products of raw embeddings.
+    /// The Word Mover's Kernel of the paper's features, centred by the mean of the corpus
+    /// and normalised: `K(x, y) / sqrt(K(x, x) K(y, y))`. Without centring, all values are
+    /// nearly the same, because every text is about equally far from a random document.
     Kernel,
     /// The Word Mover's Distance, negative, between NBOW bags of words of length 1.
     Wmd,
@@ -69,7 +71,10 @@ impl Similarity {
         let mut params = params.clone();
         match self {
             Similarity::Wme => {}
-            Similarity::Kernel => params = params.raw(),
+            Similarity::Kernel => {
+                params.post_processing = PostProcessing::Center;
+                params.components = Components::Keep;
+            }
             Similarity::Wmd => {
                 params.documents.normalization = Normalization::Unit;
                 params.documents.bag = BagRules {
@@ -106,7 +111,7 @@ impl Similarity {
         }
         counts.iter().for_each(|counts| fitter.observe(counts));
         match self {
-            Similarity::Wme | Similarity::Kernel => self.with_model(&fitter.finish()?, &counts),
+            Similarity::Wme | Similarity::Kernel => with_model(&fitter.finish()?, &counts),
             Similarity::Wmd => {
                 let model = fitter.finish_documents()?;
                 let distance = |pair: &[WordCounts]| {
@@ -124,19 +129,18 @@ impl Similarity {
                 let documents = Arc::new(fitter.finish_documents()?);
                 let model = AveragedVectors::fit(documents, n_components, &counts)?;
                 let rows = model.embed(&counts)?;
-                Ok(scores(&rows, model.dim(), cosine))
+                Ok(scores(&rows, model.dim()))
             }
         }
     }
 
-    /// Scores pairs of texts with a model fitted elsewhere, by
-    /// [`Wme`](Similarity::Wme) or else by the inner product of its embeddings.
+    /// Scores pairs of texts with a model fitted elsewhere, by the cosine of its
+    /// embeddings.
     ///
     /// # Errors
     ///
     /// A word vector holds a value that is not finite.
     pub fn of_pairs_with(
-        self,
         pairs: &[(impl AsRef<str> + Sync, impl AsRef<str> + Sync)],
         model: &WordMoversEmbedding,
     ) -> Result<Vec<f64>> {
@@ -146,24 +150,21 @@ impl Similarity {
                 [first.as_ref(), second.as_ref()].map(|text| model.word_counts(text))
             })
             .collect();
-        self.with_model(model, &counts)
-    }
-
-    fn with_model(self, model: &WordMoversEmbedding, counts: &[WordCounts]) -> Result<Vec<f64>> {
-        let documents = model.documents().documents(counts);
-        let rows = model.embed(&documents)?;
-        let score = match self {
-            Similarity::Wme => cosine,
-            _ => kernel,
-        };
-        Ok(scores(&rows, model.n_features(), score))
+        with_model(model, &counts)
     }
 }
 
-/// The score of rows 0 and 1, of rows 2 and 3, and so on.
-fn scores(rows: &[f32], width: usize, score: fn(&[f32], &[f32]) -> f64) -> Vec<f64> {
+fn with_model(model: &WordMoversEmbedding, counts: &[WordCounts]) -> Result<Vec<f64>> {
+    let documents = model.documents().documents(counts);
+    let rows = model.embed(&documents)?;
+    // Of centred features, this is the normalised kernel as well.
+    Ok(scores(&rows, model.n_features()))
+}
+
+/// The cosine of rows 0 and 1, of rows 2 and 3, and so on.
+fn scores(rows: &[f32], width: usize) -> Vec<f64> {
     let pairs = rows.par_chunks_exact(2 * width);
     pairs
-        .map(|pair| score(&pair[..width], &pair[width..]))
+        .map(|pair| cosine(&pair[..width], &pair[width..]))
         .collect()
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use safetensors::Dtype;
 
 use super::{FORMAT, Names, PIECES, VERSION, WORDS, dtype_of};
-use crate::aside::write_aside;
+use crate::atomic_file;
 use crate::container;
 use crate::vectors::checksum::VectorsHash;
 use crate::vectors::error::Checked;
@@ -29,7 +29,7 @@ impl WordVectors {
     /// precision (half precision ends at 65,504).
     pub fn save(&self, path: &Path, precision: Precision) -> Result<()> {
         let writer = self.writer(precision)?;
-        write_aside(path, |out| writer.write(out)).map_err(|source| Error::Write {
+        atomic_file::write(path, |out| writer.write(out)).map_err(|source| Error::Write {
             path: path.to_owned(),
             source,
         })

@@ -15,7 +15,8 @@ use tempfile::NamedTempFile;
 
 static UNFINISHED: Unfinished = Unfinished::new();
 
-/// Removes every file this process has not finished writing; from now on none can be made or finished.
+/// Removes every [`AtomicFile`](super::AtomicFile) this process has not finished; from
+/// now on none can be made or finished.
 ///
 /// For the last moments of the process, on any thread.
 pub fn remove_unfinished() {
@@ -23,10 +24,12 @@ pub fn remove_unfinished() {
 }
 
 /// A set of files being written.
-pub struct Unfinished {
+#[derive(Debug)]
+pub(super) struct Unfinished {
     state: Mutex<State>,
 }
 
+#[derive(Debug)]
 struct State {
     paths: BTreeSet<PathBuf>,
     is_closed: bool,
@@ -84,7 +87,8 @@ impl Unfinished {
 }
 
 /// A file's place in the set; dropping it forgets the file.
-pub struct Entry {
+#[derive(Debug)]
+pub(super) struct Entry {
     set: &'static Unfinished,
     path: PathBuf,
 }

@@ -6,6 +6,13 @@
 use std::io::{self, Seek, SeekFrom, Write};
 
 use super::ids::RowIds;
+use super::{OutputFormat, RowWriter};
+
+pub const FORMAT: OutputFormat = OutputFormat {
+    suffixes: &["npy"],
+    holds_ids: false,
+    start: |file, n_features, _| Ok(Box::new(NpyWriter::new(file, n_features)?)),
+};
 
 /// A multiple of 64, so that the numbers are aligned in a mapped file.
 const HEADER_BYTES: usize = 128;
@@ -34,9 +41,11 @@ impl<W: Write + Seek> NpyWriter<W> {
             bytes: Vec::new(),
         })
     }
+}
 
-    /// Writes whole rows. There is no place for ids.
-    pub fn write_rows(&mut self, _: RowIds<'_>, rows: &[f32]) -> io::Result<()> {
+impl<W: Write + Seek + Send> RowWriter<W> for NpyWriter<W> {
+    /// There is no place for ids.
+    fn write_rows(&mut self, _: RowIds<'_>, rows: &[f32]) -> io::Result<()> {
         for chunk in rows.chunks(CHUNK_VALUES) {
             self.bytes.clear();
             self.bytes
@@ -47,7 +56,7 @@ impl<W: Write + Seek> NpyWriter<W> {
         Ok(())
     }
 
-    pub fn finish(mut self) -> io::Result<W> {
+    fn finish(mut self: Box<Self>) -> io::Result<W> {
         self.writer.seek(SeekFrom::Start(0))?;
         self.writer
             .write_all(&header(self.n_rows, self.n_features))?;
@@ -97,7 +106,7 @@ mod tests {
 
     #[test]
     fn rows_in_several_parts_are_read_back() {
-        let mut writer = NpyWriter::new(Cursor::new(Vec::new()), 3).unwrap();
+        let mut writer = Box::new(NpyWriter::new(Cursor::new(Vec::new()), 3).unwrap());
         let values: Vec<f32> = (0..3 * 5000).map(|value| value as f32 * 0.1).collect();
         writer.write_rows(RowIds::Numbers(0), &values[..3]).unwrap();
         writer.write_rows(RowIds::Numbers(1), &[]).unwrap();
@@ -108,7 +117,7 @@ mod tests {
 
     #[test]
     fn no_rows_are_an_array_of_no_rows() {
-        let writer = NpyWriter::new(Cursor::new(Vec::new()), 7).unwrap();
+        let writer = Box::new(NpyWriter::new(Cursor::new(Vec::new()), 7).unwrap());
         let bytes = writer.finish().unwrap().into_inner();
         assert_eq!(parse(&bytes), ("0, 7".to_string(), vec![]));
     }
@@ -116,7 +125,7 @@ mod tests {
     #[test]
     fn what_is_not_a_number_keeps_its_bits() {
         let values = [f32::NAN, f32::INFINITY, -0.0, f32::MIN_POSITIVE / 2.0];
-        let mut writer = NpyWriter::new(Cursor::new(Vec::new()), 2).unwrap();
+        let mut writer = Box::new(NpyWriter::new(Cursor::new(Vec::new()), 2).unwrap());
         writer.write_rows(RowIds::Numbers(0), &values).unwrap();
         let (shape, read) = parse(&writer.finish().unwrap().into_inner());
         assert_eq!(shape, "2, 2");

@@ -20,6 +20,13 @@ use parquet::errors::ParquetError;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 
 use super::ids::{Ids, RowIds};
+use super::{OutputFormat, RowWriter};
+
+pub const FORMAT: OutputFormat = OutputFormat {
+    suffixes: &["parquet"],
+    holds_ids: true,
+    start: |file, n_features, ids| Ok(Box::new(ParquetWriter::new(file, n_features, ids)?)),
+};
 
 const ROW_GROUP_BYTES: usize = 64 << 20;
 
@@ -75,7 +82,23 @@ impl<W: Write + Send> ParquetWriter<W> {
         })
     }
 
-    pub fn write_rows(&mut self, ids: RowIds<'_>, rows: &[f32]) -> io::Result<()> {
+    fn write_batch(&mut self, ids: ArrayRef, values: &[f32]) -> io::Result<()> {
+        let values = Arc::new(Float32Array::from(values.to_vec()));
+        let size = list_size(self.n_features)?;
+        let embeddings = FixedSizeListArray::try_new(self.item.clone(), size, values, None)
+            .map_err(io::Error::other)?;
+        let batch = RecordBatch::try_new(self.schema.clone(), vec![ids, Arc::new(embeddings)])
+            .map_err(io::Error::other)?;
+        self.writer.write(&batch).map_err(io_error)?;
+        if self.writer.in_progress_size() >= self.row_group_bytes {
+            self.writer.flush().map_err(io_error)?;
+        }
+        Ok(())
+    }
+}
+
+impl<W: Write + Send> RowWriter<W> for ParquetWriter<W> {
+    fn write_rows(&mut self, ids: RowIds<'_>, rows: &[f32]) -> io::Result<()> {
         let batch_rows = (BATCH_VALUES / self.n_features).max(1);
         let mut first = 0;
         for values in rows.chunks(batch_rows * self.n_features) {
@@ -95,25 +118,11 @@ impl<W: Write + Send> ParquetWriter<W> {
         Ok(())
     }
 
-    pub fn finish(mut self) -> io::Result<W> {
+    fn finish(mut self: Box<Self>) -> io::Result<W> {
         // The last step turns errors into prose; writing all but the footer first keeps their kind.
         self.writer.flush().map_err(io_error)?;
         self.writer.sync()?;
         self.writer.into_inner().map_err(io_error)
-    }
-
-    fn write_batch(&mut self, ids: ArrayRef, values: &[f32]) -> io::Result<()> {
-        let values = Arc::new(Float32Array::from(values.to_vec()));
-        let size = list_size(self.n_features)?;
-        let embeddings = FixedSizeListArray::try_new(self.item.clone(), size, values, None)
-            .map_err(io::Error::other)?;
-        let batch = RecordBatch::try_new(self.schema.clone(), vec![ids, Arc::new(embeddings)])
-            .map_err(io::Error::other)?;
-        self.writer.write(&batch).map_err(io_error)?;
-        if self.writer.in_progress_size() >= self.row_group_bytes {
-            self.writer.flush().map_err(io_error)?;
-        }
-        Ok(())
     }
 }
 
@@ -179,7 +188,7 @@ mod tests {
     #[test]
     fn numbered_rows_are_read_back() {
         let rows: Vec<f32> = (0..12).map(|value| value as f32 * 0.1).collect();
-        let mut writer = ParquetWriter::new(Vec::new(), 3, Ids::RowNumbers).unwrap();
+        let mut writer = Box::new(ParquetWriter::new(Vec::new(), 3, Ids::RowNumbers).unwrap());
         writer.write_rows(RowIds::Numbers(0), &rows[..3]).unwrap();
         writer.write_rows(RowIds::Numbers(1), &[]).unwrap();
         writer.write_rows(RowIds::Numbers(1), &rows[3..]).unwrap();
@@ -202,7 +211,7 @@ mod tests {
     #[test]
     fn given_ids_are_text() {
         let ids = ["a".to_string(), String::new(), "é".to_string()];
-        let mut writer = ParquetWriter::new(Vec::new(), 1, Ids::Given).unwrap();
+        let mut writer = Box::new(ParquetWriter::new(Vec::new(), 1, Ids::Given).unwrap());
         writer
             .write_rows(RowIds::Given(&ids), &[0.5, f32::NAN, f32::INFINITY])
             .unwrap();
@@ -224,12 +233,8 @@ mod tests {
 
     #[test]
     fn no_rows_are_an_empty_table() {
-        let (schema, batches, groups) = read(
-            ParquetWriter::new(Vec::new(), 5, Ids::RowNumbers)
-                .unwrap()
-                .finish()
-                .unwrap(),
-        );
+        let writer = Box::new(ParquetWriter::new(Vec::new(), 5, Ids::RowNumbers).unwrap());
+        let (schema, batches, groups) = read(writer.finish().unwrap());
         assert_eq!(schema.fields().len(), 2);
         assert!(batches.is_empty());
         assert!(groups.is_empty());
@@ -243,7 +248,7 @@ mod tests {
             ParquetWriter::with_row_groups_of(4 << 20, Vec::new(), n_features, Ids::RowNumbers)
                 .unwrap();
         writer.write_rows(RowIds::Numbers(0), &rows).unwrap();
-        let (_, batches, groups) = read(writer.finish().unwrap());
+        let (_, batches, groups) = read(Box::new(writer).finish().unwrap());
         // A row is 16 KiB: 256 make up 4 MiB, and the size is looked at every 128.
         assert_eq!(groups, [256, 256, 88]);
         let ids: Vec<i64> = batches
@@ -271,7 +276,8 @@ mod tests {
                 Ok(())
             }
         }
-        let error = ParquetWriter::new(Full, 1, Ids::RowNumbers).and_then(|writer| writer.finish());
+        let error = ParquetWriter::new(Full, 1, Ids::RowNumbers)
+            .and_then(|writer| Box::new(writer).finish());
         let error = error.map(|_| ()).unwrap_err();
         assert_eq!(
             (error.kind(), error.to_string().as_str()),

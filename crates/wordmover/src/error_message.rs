@@ -1,12 +1,25 @@
-//! An error as one plain sentence.
+//! The message of an error, for programs: one plain sentence.
 
 use std::error::Error;
 use std::io;
 
-/// What went wrong and, after each colon, why. The system's reasons are said in one way
+/// What went wrong and, after each colon, why. The system's reasons are worded in one way
 /// wherever they come from, without its numbers.
-pub fn of(error: &anyhow::Error) -> String {
-    let causes: Vec<String> = error.chain().map(reason).collect();
+///
+/// ```
+/// let missing = std::path::Path::new("no such model.wme");
+/// let error = wordmover::ModelFile::open(missing).unwrap_err();
+/// let message = wordmover::error_message::of(&error);
+/// assert_eq!(message, "cannot read no such model.wme: no such file");
+/// ```
+#[must_use]
+pub fn of(error: &(dyn Error + 'static)) -> String {
+    let mut causes = Vec::new();
+    let mut next = Some(error);
+    while let Some(cause) = next {
+        causes.push(reason(cause));
+        next = cause.source();
+    }
     causes.join(": ")
 }
 
@@ -42,16 +55,18 @@ fn without_capital(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use anyhow::Context;
-
     use super::*;
+    use crate::Error;
 
-    fn sentence(error: io::Error) -> String {
-        of(&Err::<(), _>(error).context("cannot read x").unwrap_err())
+    fn message(source: io::Error) -> String {
+        of(&Error::Read {
+            path: "x".into(),
+            source,
+        })
     }
 
     #[test]
-    fn the_system_s_reasons_are_said_in_one_way() {
+    fn the_system_s_reasons_are_worded_in_one_way() {
         for (error, reason) in [
             (std::fs::read("no such file").unwrap_err(), "no such file"),
             (io::ErrorKind::NotFound.into(), "no such file"),
@@ -65,12 +80,8 @@ mod tests {
                 "Oh dear (os error 7)",
             ),
         ] {
-            assert_eq!(sentence(error), format!("cannot read x: {reason}"));
+            assert_eq!(message(error), format!("cannot read x: {reason}"));
         }
-        let nested = anyhow::anyhow!("the disk")
-            .context("second")
-            .context("first");
-        assert_eq!(of(&nested), "first: second: the disk");
     }
 
     #[cfg(target_os = "linux")]
@@ -82,9 +93,10 @@ mod tests {
             (20, "it is not a directory"),
             (21, "it is a directory"),
             (28, "no space left on device"),
+            (5, "input/output error"),
         ] {
             let error = io::Error::from_raw_os_error(number);
-            assert_eq!(sentence(error), format!("cannot read x: {reason}"));
+            assert_eq!(message(error), format!("cannot read x: {reason}"));
         }
     }
 }

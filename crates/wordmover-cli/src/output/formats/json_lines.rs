@@ -6,6 +6,13 @@
 use std::io::{self, Write};
 
 use super::ids::{RowId, RowIds};
+use super::{OutputFormat, RowWriter};
+
+pub const FORMAT: OutputFormat = OutputFormat {
+    suffixes: &["jsonl", "ndjson"],
+    holds_ids: true,
+    start: |file, n_features, _| Ok(Box::new(JsonLinesWriter::new(file, n_features))),
+};
 
 /// Writes one object a row.
 pub struct JsonLinesWriter<W> {
@@ -17,8 +24,10 @@ impl<W: Write> JsonLinesWriter<W> {
     pub fn new(writer: W, n_features: usize) -> JsonLinesWriter<W> {
         JsonLinesWriter { writer, n_features }
     }
+}
 
-    pub fn write_rows(&mut self, ids: RowIds<'_>, rows: &[f32]) -> io::Result<()> {
+impl<W: Write + Send> RowWriter<W> for JsonLinesWriter<W> {
+    fn write_rows(&mut self, ids: RowIds<'_>, rows: &[f32]) -> io::Result<()> {
         for (index, row) in rows.chunks_exact(self.n_features).enumerate() {
             self.writer.write_all(b"{\"id\":")?;
             match ids.get(index) {
@@ -32,12 +41,11 @@ impl<W: Write> JsonLinesWriter<W> {
         Ok(())
     }
 
-    /// Hands on what is buffered, so that a reader at the other end of a pipe sees it now.
-    pub fn flush(&mut self) -> io::Result<()> {
+    fn flush(&mut self) -> io::Result<()> {
         self.writer.flush()
     }
 
-    pub fn finish(mut self) -> io::Result<W> {
+    fn finish(mut self: Box<Self>) -> io::Result<W> {
         self.writer.flush()?;
         Ok(self.writer)
     }
@@ -48,7 +56,7 @@ mod tests {
     use super::*;
 
     fn written(n_features: usize, ids: RowIds<'_>, rows: &[f32]) -> String {
-        let mut writer = JsonLinesWriter::new(Vec::new(), n_features);
+        let mut writer = Box::new(JsonLinesWriter::new(Vec::new(), n_features));
         writer.write_rows(ids, rows).unwrap();
         String::from_utf8(writer.finish().unwrap()).unwrap()
     }
