@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use crate::document::DocumentProblem;
 use crate::format::ModelProblem;
-use crate::transport::TransportProblem;
+use crate::transport::TransportError;
 use crate::vectors::VectorsProblem;
 
 /// What the library's fallible functions return.
@@ -51,7 +51,7 @@ pub enum Error {
     },
     /// A transport problem cannot be solved.
     #[error("{0}")]
-    InvalidTransport(TransportProblem),
+    InvalidTransport(TransportError),
     /// A bag of words given by the caller cannot be used.
     #[error("{0}")]
     InvalidDocument(DocumentProblem),

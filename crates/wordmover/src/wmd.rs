@@ -50,7 +50,7 @@ pub struct WordTransport {
 /// [`Error::EmptyDocument`] if one has no word; [`Error::InvalidVectors`].
 pub fn distance(space: &WordSpace, first: &Document, second: &Document) -> Result<f64> {
     let (first, second, _) = in_order(first, second);
-    match Problem::of(space, first, second)? {
+    match CostedRemainder::of(space, first, second)? {
         Some(problem) => Ok(problem.solve(&mut Workspace::default())?),
         None => Ok(0.0),
     }
@@ -225,7 +225,7 @@ impl Side {
 }
 
 /// A remainder with its ground costs: what the solver needs.
-struct Problem {
+struct CostedRemainder {
     remainder: Remainder,
     source_words: Vec<u32>,
     sink_words: Vec<u32>,
@@ -233,7 +233,7 @@ struct Problem {
     costs: Vec<f64>,
 }
 
-impl Problem {
+impl CostedRemainder {
     /// `None` when nothing is left to move.
     fn of(space: &WordSpace, first: &Document, second: &Document) -> Result<Option<Self>> {
         not_empty(first)?;
@@ -251,7 +251,7 @@ impl Problem {
         let sink_words = remainder.sinks.words(here);
         let columns = Columns::new(&space.gather(&sink_words)?, space.dim());
         let costs = costs_to(space, &source_words, &columns, sink_words.len())?;
-        Ok(Some(Problem {
+        Ok(Some(CostedRemainder {
             remainder,
             source_words,
             sink_words,
@@ -271,7 +271,7 @@ fn transport_in_order(
     first: &Document,
     second: &Document,
 ) -> Result<WordTransport> {
-    let problem = Problem::of(space, first, second)?;
+    let problem = CostedRemainder::of(space, first, second)?;
     let mut moves: Vec<WordMove> = merged(first, second)
         .map(|Meeting { word, weights, .. }| WordMove {
             from: word,
