@@ -18,6 +18,8 @@
 //! another one breaks that before our code runs; with the guard, what we calculate is
 //! calculated as the language assumes.
 
+use std::marker::PhantomData;
+
 /// While it lives, the thread calculates by IEEE 754, with subnormal numbers.
 ///
 /// ```
@@ -30,6 +32,8 @@
 pub struct IeeeArithmetic {
     /// What was found, if it was something else.
     found: Option<control::Register>,
+    /// The flags are those of one thread: a pointer keeps the value on it.
+    on_this_thread: PhantomData<*const ()>,
 }
 
 impl IeeeArithmetic {
@@ -41,7 +45,10 @@ impl IeeeArithmetic {
         if let Some(register) = found {
             control::write(register & !control::FLAGS);
         }
-        IeeeArithmetic { found }
+        IeeeArithmetic {
+            found,
+            on_this_thread: PhantomData,
+        }
     }
 }
 

@@ -211,10 +211,11 @@ impl Workspace {
 }
 
 /// Many sources for every sink are the sink graph's, too many nodes anyway. Measured on unit
-/// vectors.
+/// vectors, with three sinks by instructions alone.
 #[inline(always)]
 fn is_for_bitsets(n_sources: usize, n_sinks: usize) -> bool {
-    bitset_simplex::has_room(n_sources, n_sinks) && n_sources < 4 * n_sinks
+    let many = if n_sinks == 3 { 7 } else { 4 * n_sinks };
+    bitset_simplex::has_room(n_sources, n_sinks) && n_sources < many
 }
 
 /// Never shrinks: what lies beyond the problem at hand is not read.

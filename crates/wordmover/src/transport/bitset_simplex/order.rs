@@ -48,7 +48,8 @@ impl Basis {
         let sums = read::<S, W>(simd, problem, rows);
         let largest = simd.most(sums.largest);
         let grid = Grid::below(largest, cost_bits(m));
-        let one_over = simd.splat(1.0 / total);
+        // Not infinite, however small the total.
+        let one_over = simd.splat((1.0 / total).min(f64::MAX));
         let mut aim = sums.weighted;
         for w in 0..W {
             aim[w] = simd.mul(aim[w], one_over);

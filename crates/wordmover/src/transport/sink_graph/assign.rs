@@ -22,9 +22,13 @@ impl<const M: usize, const W: usize> Graph<'_, M, W> {
         let mut loads = [zero; MOST_SINKS];
         let mut cost = zero;
         let masses = self.masses.as_chunks::<4>().0;
-        let blocks = self.columns.chunks_exact(others::<M>()).zip(masses);
-        let rows = self.rows.as_chunks_mut::<4>().0;
-        for (block, ((columns, mass), rows)) in blocks.zip(rows).enumerate() {
+        let mut columns = self.columns.chunks_exact(others::<M>());
+        let mut rows = self.rows.as_chunks_mut::<4>().0.iter_mut();
+        // Not zipped: three of them are too many for the optimiser.
+        for (block, mass) in masses.iter().enumerate() {
+            let (Some(columns), Some(rows)) = (columns.next(), rows.next()) else {
+                break;
+            };
             let columns = &columns[..others::<M>()];
             let mut reduced = [simd.load(&FAR); MOST_SINKS];
             reduced[0] = zero;

@@ -116,7 +116,7 @@ pub(super) struct SinkGraph {
     /// The plan: those of sink `j` are `pieces[j * n_sources .. list_end[j]]`, and those that
     /// were put aside, of which `start` tells.
     pieces: Vec<Piece>,
-    list_end: [u32; MOST_SINKS],
+    list_end: Vec<u32>,
     start: Start,
     /// Cheapest way to move a source from sink `j` to `k`, without duals, and its place in
     /// the list (as [`super::lanes::number`]).
@@ -262,6 +262,8 @@ impl SinkGraph {
         grow(&mut self.masses, n_blocks);
         grow(&mut self.rows, 4 * n_blocks * m.div_ceil(4));
         grow(&mut self.pieces, 4 * n_blocks * m);
+        // Not in the solver itself: writing to it would make the compiler read `start` again.
+        grow(&mut self.list_end, MOST_SINKS);
         grow(&mut self.edge_cost, MOST_SINKS * MOST_FOURS);
         grow(&mut self.edge_place, MOST_SINKS * MOST_FOURS);
     }
