@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use wordmover::Error;
-use wordmover::transport::TransportProblem;
+use wordmover::transport::TransportError;
 
 pyo3::create_exception!(
     wordmover,
@@ -32,10 +32,10 @@ pub fn to_python(error: Error) -> PyErr {
             }
         }
         Error::InvalidModel { .. } => ModelError::new_err(in_full(&error)),
-        Error::InvalidTransport(TransportProblem::NotSolved { .. }) => {
+        Error::InvalidTransport(TransportError::NotSolved { .. }) => {
             PyRuntimeError::new_err(in_full(&error))
         }
-        Error::InvalidTransport(TransportProblem::Unbalanced { .. }) => {
+        Error::InvalidTransport(TransportError::Unbalanced { .. }) => {
             let hint = "normalize=True divides each side by its sum";
             PyValueError::new_err(format!("{error} ({hint})"))
         }

@@ -14,6 +14,7 @@ use std::time::Duration;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use wordmover::float_environment::IeeeArithmetic;
 
 use crate::errors::to_python;
 
@@ -54,6 +55,8 @@ pub fn pool(_py: Python<'_>) -> PyResult<Arc<ThreadPool>> {
     let threads = ThreadPoolBuilder::new()
         .num_threads(wanted)
         .thread_name(|index| format!("wordmover-{index}"))
+        // Threads inherit the flags of the one that starts them; ours keep none of them.
+        .start_handler(|_| std::mem::forget(IeeeArithmetic::enter()))
         .build()
         .map_err(|error| PyRuntimeError::new_err(format!("cannot start threads: {error}")))?;
     let threads = Arc::new(threads);

@@ -16,7 +16,7 @@ HEADLINES = (ROOT / "examples" / "headlines.txt").read_text(encoding="utf-8").sp
 TOPICS = np.repeat(["politics", "business", "sport", "science", "culture"], 8)
 
 #: No word, unknown words, one word, a repeated word, letters beyond ASCII.
-ODD = ["", " \t", "zzyx qwrt", "goat", "goat goat sea", "naïve café — 42!", "sea zzyx"]
+ODD = ["", " \t", "ᚠᚢᚦ ᚾᚢᚱ", "goat", "goat goat sea", "naïve café — 42!", "sea ᚠᚢᚦ"]
 
 
 @pytest.fixture

@@ -42,7 +42,7 @@ def test_words_are_taken_as_they_are_and_weights_as_given(toy):
     ({}, ValueError, "first document has no word"),
     ({"goat": 0.7}, ValueError, "sum to 0.7, not to 1"),
     ({"goat": np.nan, "sea": 1}, ValueError, "NaN, not a finite number"),
-    ({"goat": 0.5, "zzyx": 0.5}, ValueError, "do not know the weighted word \"zzyx\""),
+    ({"goat": 0.5, "ᚠᚢᚦ": 0.5}, ValueError, "do not know the weighted word \"ᚠᚢᚦ\""),
     ({3: 1.0}, TypeError, "a weighted word is int, not a str"),
     ({"goat": "1"}, TypeError, 'the weight of "goat" is str, not a number'),
     ({"goat": 2, "sea": -1}, ValueError, 'the weight of "sea" is -1'),

@@ -165,7 +165,7 @@ def test_random_states(headlines):
 
 
 def test_what_to_do_with_empty_documents(headlines):
-    texts = [*headlines, "zzyx", ""]
+    texts = [*headlines, "ᚠᚢᚦ", ""]
     nan = WordMoversEmbedding(n_features=8, on_empty="nan").fit_transform(texts)
     assert np.isnan(nan[-2:]).all() and not np.isnan(nan[:-2]).any()
     strict = WordMoversEmbedding(n_features=8, on_empty="error")
@@ -291,7 +291,7 @@ def test_a_corpus_without_words_cannot_be_fitted_on(headlines):
     with pytest.raises(ValueError, match="there is no document to fit on"):
         WordMoversEmbedding().fit([])
     with pytest.raises(ValueError, match="none of the 2 documents has a word that the vectors"):
-        WordMoversEmbedding().fit(["", "zzyx"])
+        WordMoversEmbedding().fit(["", "ᚠᚢᚦ"])
     with pytest.raises(ValueError, match="none of the 40 .* occurs 99 times .min_count."):
         WordMoversEmbedding(min_count=99).fit(headlines)
     assert WordMoversEmbedding(n_features=4).fit(headlines).transform([]).shape == (0, 4)
@@ -302,7 +302,7 @@ def test_encode_is_what_users_of_sentence_transformers_expect(headlines):
     rows = embedding.encode(headlines, batch_size=7)
     assert rows.tobytes() == embedding.transform(headlines).tobytes()
     assert embedding.encode(headlines[3]).tobytes() == rows[3].tobytes()
-    unit = embedding.encode([*headlines, "zzyx"], normalize_embeddings=True)
+    unit = embedding.encode([*headlines, "ᚠᚢᚦ"], normalize_embeddings=True)
     np.testing.assert_allclose(np.linalg.norm(unit, axis=1), [1] * 40 + [0], rtol=1e-6)
     assert embedding.encode([]).shape == (0, 16)
     assert embedding.encode(headlines[3]).shape == (16,)

@@ -17,8 +17,8 @@ def test_the_built_in_table():
     assert vectors["guitar"].dtype == np.float32
     assert [word for word, _ in vectors.nearest("guitar", k=2)] == ["bass", "guitars"]
     assert repr(vectors) == "<WordVectors glove-6b-100d-80k: 80000 x 100>"
-    with pytest.raises(KeyError, match="zzyx"):
-        vectors["zzyx"]
+    with pytest.raises(KeyError, match="ᚠᚢᚦ"):
+        vectors["ᚠᚢᚦ"]
 
 
 def test_arrays_round_trip(tmp_path):

@@ -9,7 +9,11 @@
 //! Then every line of standard input is a number of seconds: the costs are computed
 //! again and again for so long, and the answer is the fastest time in seconds.
 
-// The module is private to the library; this is the same source.
+// The modules are private to the library; this is the same source.
+#[path = "../src/float_environment.rs"]
+mod float_environment;
+#[path = "../src/instruction_sets.rs"]
+mod instruction_sets;
 #[path = "../src/ground/product.rs"]
 mod product;
 

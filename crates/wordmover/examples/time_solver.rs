@@ -49,7 +49,7 @@ fn transport(path: &str, passes: Option<usize>) -> Result<(), Box<dyn Error>> {
     let mut workspace = Workspace::default();
     run(problems.len(), passes, |i| {
         let problem = &problems[i];
-        Ok(workspace.solve(&problem.costs, &problem.supply, &problem.demand)?)
+        Ok(workspace.optimal_value(&problem.costs, &problem.supply, &problem.demand)?)
     })
 }
 

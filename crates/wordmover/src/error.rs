@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use crate::document::DocumentError;
 use crate::format::ModelError;
-use crate::transport::TransportProblem;
+use crate::transport::TransportError;
 use crate::vectors::VectorsError;
 
 /// What the library's fallible functions return.
@@ -51,7 +51,7 @@ pub enum Error {
     },
     /// A transport problem cannot be solved.
     #[error("{0}")]
-    InvalidTransport(TransportProblem),
+    InvalidTransport(TransportError),
     /// A bag of words given by the caller cannot be used.
     #[error("{0}")]
     InvalidDocument(DocumentError),

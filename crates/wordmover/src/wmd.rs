@@ -50,7 +50,7 @@ pub struct WordTransport {
 /// [`Error::EmptyDocument`] if one has no word; [`Error::InvalidVectors`].
 pub fn distance(space: &WordSpace, first: &Document, second: &Document) -> Result<f64> {
     let (first, second, _) = in_order(first, second);
-    match Problem::of(space, first, second)? {
+    match CostedRemainder::of(space, first, second)? {
         Some(problem) => Ok(problem.solve(&mut Workspace::default())?),
         None => Ok(0.0),
     }
@@ -222,13 +222,13 @@ impl Side {
 }
 
 /// A remainder with its ground costs: what the solver needs.
-struct Problem {
+struct CostedRemainder {
     remainder: Remainder,
     columns: Columns,
     costs: Vec<f64>,
 }
 
-impl Problem {
+impl CostedRemainder {
     /// `None` when nothing is left to move.
     fn of(space: &WordSpace, first: &Document, second: &Document) -> Result<Option<Self>> {
         not_empty(first)?;
@@ -246,7 +246,7 @@ impl Problem {
         let columns = Columns::new(&sinks, space.dim());
         let sources = remainder.sources.words(there);
         let costs = costs_to(space, sources, &columns, remainder.sinks.len())?;
-        Ok(Some(Problem {
+        Ok(Some(CostedRemainder {
             remainder,
             columns,
             costs,
@@ -264,7 +264,7 @@ fn transport_in_order(
     first: &Document,
     second: &Document,
 ) -> Result<WordTransport> {
-    let problem = Problem::of(space, first, second)?;
+    let problem = CostedRemainder::of(space, first, second)?;
     let mut moves: Vec<WordMove> = merged(first, second)
         .map(|Meeting { at, weights }| WordMove {
             from: at.0 as u32,

@@ -33,8 +33,8 @@ fn every_pair_has_a_defined_score() {
         ("cat", "cat"),
         ("cat", "dog"),
         ("cat", "parliament"),
-        ("zzyx qwrtp", "A cat sat on the mat"),
-        ("zzyx qwrtp", "zzyx qwrtp"),
+        ("ᚠᚢᚦ ᚾᚢᚱ", "A cat sat on the mat"),
+        ("ᚠᚢᚦ ᚾᚢᚱ", "ᚠᚢᚦ ᚾᚢᚱ"),
         ("", ""),
         ("", "cat"),
     ];
@@ -75,7 +75,7 @@ fn one_pair_alone_has_a_score() {
             &[("A cat sat on the mat", "A dog lay on the rug")],
         );
         assert!(near[0].is_finite(), "{similarity:?}: {near:?}");
-        let unknown = scores(similarity, &[("zzyx", "")]);
+        let unknown = scores(similarity, &[("ᚠᚢᚦ", "")]);
         assert_eq!(unknown.len(), 1);
         assert!(scores(similarity, &[]).is_empty());
     }

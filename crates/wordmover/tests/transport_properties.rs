@@ -276,3 +276,96 @@ fn every_solver_is_certified_where_another_takes_over() {
         }
     }
 }
+
+/// Sums of differences gave -4e-14 of the largest cost where the optimum is zero.
+#[test]
+fn costs_are_sums_over_the_plan_and_never_negative() {
+    let mut uniform = uniforms(13);
+    let mut workspace = Workspace::default();
+    for (n, m) in [
+        (9, 1),
+        (40, 2),
+        (10, 3),
+        (72, 3),
+        (10, 6),
+        (72, 6),
+        (40, 21),
+        (195, 24),
+        (60, 40),
+    ] {
+        for round in 0..40 {
+            // Every source lies on a sink, which wants what it has.
+            let sinks: Vec<f64> = (0..m).map(|_| uniform()).collect();
+            let places: Vec<usize> = (0..n)
+                .map(|i| {
+                    if i < m {
+                        i
+                    } else {
+                        (uniform() * m as f64) as usize
+                    }
+                })
+                .collect();
+            let costs: Vec<f64> = places
+                .iter()
+                .flat_map(|&place| sinks.iter().map(move |x| (x - place as f64).abs()))
+                .collect();
+            let costs: Vec<f64> = match round % 2 {
+                0 => places
+                    .iter()
+                    .flat_map(|&place| {
+                        let at = sinks[place];
+                        sinks.iter().map(move |x| (x - at).abs())
+                    })
+                    .collect(),
+                _ => costs,
+            };
+            let supply = normalised((0..n).map(|_| 0.1 + uniform()).collect());
+            let mut demand = vec![0.0; m];
+            for (place, mass) in places.iter().zip(&supply) {
+                demand[*place] += mass;
+            }
+            let solution = solve(&costs, &supply, &demand).unwrap();
+            assert!(solution.cost >= 0.0, "{n} x {m}: {:e}", solution.cost);
+            if round % 2 == 0 {
+                assert!(solution.cost <= 1e-15, "{n} x {m}: {:e}", solution.cost);
+            }
+            let arcs = solution.flows.iter();
+            let sum: f64 = arcs
+                .map(|flow| flow.mass * costs[flow.from as usize * m + flow.to as usize])
+                .sum();
+            assert!((solution.cost - sum).abs() <= 1e-15 * sum, "{n} x {m}");
+            let alone = cost(&costs, &supply, &demand, &mut workspace).unwrap();
+            assert_eq!(alone.to_bits(), solution.cost.to_bits(), "{n} x {m}");
+        }
+    }
+}
+
+/// Masses so small that the grid below them is subnormal, or they are themselves.
+#[test]
+fn masses_of_any_size_are_moved() {
+    let mut uniform = uniforms(19);
+    for (n, m) in [
+        (40, 2),
+        (10, 3),
+        (72, 3),
+        (10, 6),
+        (72, 6),
+        (40, 21),
+        (35, 35),
+    ] {
+        for scale in [1e-310, 1e-300, 1e-200, 1e100] {
+            let costs: Vec<f64> = (0..n * m).map(|_| uniform()).collect();
+            let mut weights = |n: usize| -> Vec<f64> {
+                let weights = normalised((0..n).map(|_| uniform().powi(6) + 1e-9).collect());
+                weights.iter().map(|weight| scale * weight).collect()
+            };
+            let (supply, demand) = (weights(n), weights(m));
+            let solution = solve(&costs, &supply, &demand).unwrap();
+            let certificate = Certificate::check(&costs, &supply, &demand, &solution);
+            assert!(
+                certificate.holds(1e-12),
+                "{n} x {m} of {scale:e}: {certificate:?}"
+            );
+        }
+    }
+}

@@ -239,7 +239,7 @@ fn what_cannot_be_learnt_from_is_refused_in_a_sentence() {
         "bad.tsv: line 3: the label is empty",
     );
     refused(
-        "sport\tqqzzx\nnews\tzzxqq\n",
+        "sport\tᚠᚢᚦ\nnews\tᚦᚢᚠ\n",
         1,
         "none of the 2 training documents has a word that the vectors know",
     );

@@ -35,9 +35,9 @@ fn the_paper_s_example_is_explained() {
          obama    -> president  0.2500    0.8645   23.9% #####\n\
          media    -> press      0.2500    0.7115   19.7% ####\n"
     );
-    let ended = place.run_with(&["distance", "cat zzqq", "dog qqzz zzqq", "--explain"]);
+    let ended = place.run_with(&["distance", "cat ᚠᚢᚦ", "dog ᚦᚢᚠ ᚠᚢᚦ", "--explain"]);
     assert!(
-        ended.stdout.ends_with("\n\nunknown: zzqq qqzz\n"),
+        ended.stdout.ends_with("\n\nunknown: ᚠᚢᚦ ᚦᚢᚠ\n"),
         "{}",
         ended.stdout
     );
@@ -49,7 +49,7 @@ fn json_accounts_for_the_distance() {
     let place = Place::new();
     for (first, second) in [
         (FIRST, SECOND),
-        ("cat cat dog", "dog king of Paris, queen zzqq 'ünknøwn'"),
+        ("cat cat dog", "dog king of Paris, queen ᚠᚢᚦ 'ünknøwn'"),
         ("physics", "students read books about quantum mechanics"),
     ] {
         let plan = json(&place, first, second);
@@ -72,8 +72,8 @@ fn json_accounts_for_the_distance() {
         }
         assert_eq!(plan.as_object().unwrap().len(), 3);
     }
-    let plan = json(&place, "cat zzqq", "dog \"qqzz\" zzqq");
-    assert_eq!(plan["unknown"], serde_json::json!(["zzqq", "qqzz"]));
+    let plan = json(&place, "cat ᚠᚢᚦ", "dog \"ᚦᚢᚠ\" ᚠᚢᚦ");
+    assert_eq!(plan["unknown"], serde_json::json!(["ᚠᚢᚦ", "ᚦᚢᚠ"]));
     assert_eq!(json(&place, "cat", "dog")["unknown"], serde_json::json!([]));
 }
 
@@ -105,10 +105,10 @@ fn distances_are_symmetric_and_zero_between_equal_bags() {
 
 #[test]
 fn unknown_words_are_told_apart_from_the_result() {
-    let ended = Place::new().run_with(&["distance", "cat zzqq", "cat qqzz"]);
+    let ended = Place::new().run_with(&["distance", "cat ᚠᚢᚦ", "cat ᚦᚢᚠ"]);
     assert_eq!(
         (ended.code, ended.stdout.as_str(), ended.stderr.as_str()),
-        (Some(0), "0\n", "unknown words: zzqq qqzz\n")
+        (Some(0), "0\n", "unknown words: ᚠᚢᚦ ᚦᚢᚠ\n")
     );
 }
 
@@ -116,14 +116,14 @@ fn unknown_words_are_told_apart_from_the_result() {
 fn a_text_without_a_known_word_has_no_distance() {
     let place = Place::new();
     let reason = "has no Word Mover's Distance: it has no word that glove-6b-100d-80k knows, apart from stop words";
-    for text in ["", "  ", "the of and", "zzqqx", "!?", "\n\u{1b}[2K"] {
+    for text in ["", "  ", "the of and", "ᚱᚢᚾ", "!?", "\n\u{1b}[2K"] {
         for arguments in [[text, "a cat"], ["a cat", text]] {
             place
                 .run_with(&["distance", arguments[0], arguments[1], "--json"])
                 .failed(1, &format!("{text:?} {reason}"));
         }
     }
-    let long = "zzqq ".repeat(10_000);
+    let long = "ᚠᚢᚦ ".repeat(10_000);
     place
         .run_with(&["distance", &long, "cat", "--svg", "plan.svg"])
         .failed(1, &format!("{:?}... {reason}", &long[..60]));

@@ -100,7 +100,7 @@ fn ids_come_along() {
 
 #[test]
 fn more_documents_than_are_held_at_once_keep_their_order() {
-    let words = ["cat", "dog", "king", "zzqq", "queen"];
+    let words = ["cat", "dog", "king", "ᚠᚢᚦ", "queen"];
     let n_documents = 9001;
     let place = Place::new();
     let table: String = (0..n_documents)

@@ -152,7 +152,7 @@ fn outputs_that_cannot_be_written_are_refused_before_the_work() {
             "cannot write none/x.wme: there is no directory none",
         ),
         (
-            "distance zzqq zzqq --svg none/x.svg",
+            "distance ᚠᚢᚦ ᚠᚢᚦ --svg none/x.svg",
             "cannot write none/x.svg: there is no directory none",
         ),
         (

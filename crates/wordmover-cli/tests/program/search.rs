@@ -113,7 +113,7 @@ fn ids_are_those_of_the_file_or_numbers_from_zero() {
 #[test]
 fn every_line_of_a_query_file_gets_an_answer() {
     let place = Place::new();
-    place.write("queries.txt", "interest rates\n\nxqzzk\na symphony\n");
+    place.write("queries.txt", "interest rates\n\nᚱᚢᚾ\na symphony\n");
     place.write("docs.txt", "Shares fall\n\nqqxx\nAn orchestra plays\n");
     let search = ["search", "docs.txt", "--queries", "queries.txt", "-k", "9"];
     let lines = place
@@ -130,7 +130,7 @@ fn every_line_of_a_query_file_gets_an_answer() {
     let expected = [
         ("interest rates", 2),
         ("", 0),
-        ("xqzzk", 0),
+        ("ᚱᚢᚾ", 0),
         ("a symphony", 2),
     ];
     assert_eq!(found, expected);
@@ -143,7 +143,7 @@ fn every_line_of_a_query_file_gets_an_answer() {
         "{table}"
     );
     assert!(
-        table.contains("\n\nquery 1:\nnothing found\n\nquery 2: xqzzk\nnothing"),
+        table.contains("\n\nquery 1:\nnothing found\n\nquery 2: ᚱᚢᚾ\nnothing"),
         "{table}"
     );
     for line in [
@@ -158,14 +158,14 @@ fn every_line_of_a_query_file_gets_an_answer() {
 #[test]
 fn quiet_is_quiet() {
     let place = Place::new();
-    let ended = place.run_with(&["search", HEADLINES, "music xqzzk", "-q"]);
+    let ended = place.run_with(&["search", HEADLINES, "music ᚱᚢᚾ", "-q"]);
     assert_eq!(ended.stderr, "");
     assert_eq!(ended.succeeded().lines().count(), 11);
-    let ended = place.run_with(&["search", HEADLINES, "music xqzzk"]);
+    let ended = place.run_with(&["search", HEADLINES, "music ᚱᚢᚾ"]);
     assert!(
         ended
             .stderr
-            .starts_with("unknown words: xqzzk\n40 documents, "),
+            .starts_with("unknown words: ᚱᚢᚾ\n40 documents, "),
         "{}",
         ended.stderr
     );
@@ -193,10 +193,10 @@ fn mistakes_are_told_in_a_sentence() {
     let place = Place::new();
     place.write("empty.txt", "");
     place.write("docs.txt", "a dog\n");
-    place.write("unknown.txt", "the xqzzk\n\n");
-    place.run_with(&["search", "docs.txt", "the xqzzk"]).failed(
+    place.write("unknown.txt", "the ᚱᚢᚾ\n\n");
+    place.run_with(&["search", "docs.txt", "the ᚱᚢᚾ"]).failed(
         1,
-        "\"the xqzzk\" has no Word Mover's Distance: it has no word that \
+        "\"the ᚱᚢᚾ\" has no Word Mover's Distance: it has no word that \
          glove-6b-100d-80k knows, apart from stop words",
     );
     for (arguments, code, sentence) in [

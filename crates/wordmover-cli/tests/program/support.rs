@@ -16,7 +16,7 @@ pub const TEXTS: [&str; 7] = [
     "The president greets the press in Chicago",
     "A cat, a dog and \"another\" cat sat on the mat",
     "",
-    "zzqqx qwxzy",
+    "ᚱᚢᚾ ᚾᚢᚱ",
     "Café owners in Paris sell bread, wine and cheese",
     "Physics students in Chicago read books about quantum mechanics; teachers write them",
 ];

@@ -260,9 +260,9 @@ fn quiet_is_understood_everywhere() {
     let place = Place::with_docs();
     place.write("glove.txt", GLOVE);
     for arguments in [
-        "distance obama zzyxx",
-        "distance obamas zzyxx,president --json",
-        "similarity cat zzyxx",
+        "distance obama ᚠᚢᚦx",
+        "distance obamas ᚠᚢᚦx,president --json",
+        "similarity cat ᚠᚢᚦx",
         "vectors info",
         "vectors nearest cat -k 1",
         "vectors convert glove.txt -o glove.safetensors",
@@ -281,8 +281,8 @@ fn quiet_is_understood_everywhere() {
         assert!(!quiet.stderr.contains("unexpected argument"), "{quiet:?}");
     }
     // Notes about unknown words are for people.
-    let texts = ["distance", "president zzyxx", "cat"];
-    assert_eq!(place.run_with(&texts).stderr, "unknown words: zzyxx\n");
+    let texts = ["distance", "president ᚠᚢᚦx", "cat"];
+    assert_eq!(place.run_with(&texts).stderr, "unknown words: ᚠᚢᚦx\n");
     let quiet = place.run_with(&[&texts[..], &["-q"]].concat());
     assert_eq!((quiet.code, quiet.stderr.as_str()), (Some(0), ""));
 }

@@ -5,6 +5,8 @@
 
 use rayon::prelude::*;
 
+use crate::float_environment::IeeeArithmetic;
+
 /// The feature of a document without a known word, which is infinitely far from everything.
 pub(super) const EMPTY: f32 = 0.0;
 
@@ -51,5 +53,8 @@ pub fn raw_features(distances: &[f32], n_features: usize, gamma: Option<f64>) ->
         f32::INFINITY => EMPTY,
         distance => raw.of(f64::from(distance)) as f32,
     };
-    distances.par_iter().map(feature).collect()
+    let distances = distances.par_iter();
+    distances
+        .map_init(IeeeArithmetic::enter, |_, distance| feature(distance))
+        .collect()
 }

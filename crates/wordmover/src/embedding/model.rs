@@ -9,6 +9,7 @@ use crate::content_hash::ContentHash;
 use crate::document::{CorpusCounts, Document, WordCounts};
 use crate::document_model::DocumentModel;
 use crate::error::{Error, Result};
+use crate::float_environment::IeeeArithmetic;
 use crate::random_documents::RandomDocuments;
 use crate::space::WordSpace;
 use crate::vectors::WordVectors;
@@ -207,7 +208,10 @@ impl WordMoversEmbedding {
                 self.post_processing.feature(i % n_features, raw) as f32
             }
         };
-        let mut features: Vec<f32> = distances.par_iter().enumerate().map(or_empty).collect();
+        let distances = distances.par_iter().enumerate();
+        let mut features: Vec<f32> = distances
+            .map_init(IeeeArithmetic::enter, |_, distance| or_empty(distance))
+            .collect();
         self.complete(&mut features)?;
         Ok(features)
     }

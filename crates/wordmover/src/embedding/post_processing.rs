@@ -10,6 +10,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::float_environment::IeeeArithmetic;
 use crate::names::names;
 use crate::principal;
 
@@ -121,6 +122,7 @@ impl FittedPostProcessing {
         n_features: usize,
         mut rows: Vec<f64>,
     ) -> Self {
+        let _ieee = IeeeArithmetic::enter();
         let mut fitted = FittedPostProcessing::default();
         let n = (rows.len() / n_features).max(1) as f64;
         if finish != PostProcessing::Raw {
@@ -178,6 +180,7 @@ impl FittedPostProcessing {
         rows.par_chunks_exact_mut(n_features).for_each_init(
             Vec::new,
             |wide: &mut Vec<f64>, row| {
+                let _ieee = IeeeArithmetic::enter();
                 wide.clear();
                 wide.extend(row.iter().map(|&x| f64::from(x)));
                 let each = self.components.chunks_exact(n_features);

@@ -20,6 +20,7 @@ use super::sample::SampleDistances;
 use super::statistics::EmbeddingStatistics;
 use crate::document::{Document, Word};
 use crate::error::{Error, Result};
+use crate::float_environment::IeeeArithmetic;
 use crate::ground::direct::{self, Columns};
 use crate::ground::product::{self, PackedColumns, PackedRows};
 use crate::random_documents::RandomDocuments;
@@ -274,6 +275,8 @@ impl TileCosts<'_> {
         feature: impl Fn(usize, f64) -> T,
         scratch: &mut Scratch,
     ) -> Result<()> {
+        // Features may be subnormal numbers: the exponentials of great distances.
+        let _ieee = IeeeArithmetic::enter();
         let features = &mut features[self.documents.clone()];
         if let Some(known) = document.known {
             for (out, j) in features.iter_mut().zip(self.documents.clone()) {
@@ -294,7 +297,11 @@ impl TileCosts<'_> {
             scratch.demand.clear();
             scratch.demand.resize(sinks.len(), 1.0 / sinks.len() as f64);
             let (costs, demand) = (&scratch.costs, &scratch.demand);
-            let distance = scratch.workspace.solve(costs, document.weights, demand)?;
+            let value = scratch
+                .workspace
+                .optimal_value(costs, document.weights, demand)?;
+            // Ground costs are not negative; sums of differences of them may be, by rounding.
+            let distance = value.max(0.0);
             *out = feature(j, distance);
         }
         Ok(())

@@ -2,6 +2,9 @@
 //!
 //! The lanes run over the columns, which are stored coordinate by coordinate.
 
+use crate::float_environment::IeeeArithmetic;
+use crate::instruction_sets::by_instruction_set;
+
 /// Columns handled together; the width of [`Columns`] is a multiple of it.
 const LANES: usize = 8;
 
@@ -51,19 +54,11 @@ pub(crate) fn costs(rows: &[f32], columns: &Columns, costs: &mut [f64]) {
     let n = rows.len() / columns.dim;
     assert_eq!(rows.len(), n * columns.dim, "whole rows");
     assert_eq!(costs.len(), n * columns.width, "cost matrix shape");
-    #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: the machine has AVX2, which is all the function asks for.
-        unsafe { costs_avx2(rows, columns, costs) };
-        return;
-    }
-    costs_portable(rows, columns, costs);
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn costs_avx2(rows: &[f32], columns: &Columns, costs: &mut [f64]) {
-    costs_portable(rows, columns, costs);
+    let _ieee = IeeeArithmetic::enter();
+    by_instruction_set!(
+        (rows: &[f32], columns: &Columns, costs: &mut [f64]) -> (),
+        |_set| costs_portable(rows, columns, costs)
+    )
 }
 
 #[inline(always)]

@@ -14,6 +14,9 @@
 //! closer: from [`NEAR`] on, and for vectors whose squares single precision could not
 //! hold, the direct distance is taken.
 
+use crate::float_environment::IeeeArithmetic;
+use crate::instruction_sets::by_instruction_set;
+
 /// Rows of a tile.
 pub(crate) const ROWS: usize = 6;
 
@@ -140,19 +143,11 @@ pub(crate) fn costs(rows: RowGroups, columns: &PackedColumns, costs: &mut [f64])
     let n = rows.squares.len();
     assert_eq!(rows.groups.len() * ROWS, n * columns.dim, "whole groups");
     assert_eq!(costs.len(), n * columns.width(), "cost matrix shape");
-    #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: the machine has AVX2, which is all the function asks for.
-        unsafe { costs_avx2(rows, columns, costs) };
-        return;
-    }
-    costs_portable(rows, columns, costs);
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn costs_avx2(rows: RowGroups, columns: &PackedColumns, costs: &mut [f64]) {
-    costs_portable(rows, columns, costs);
+    let _ieee = IeeeArithmetic::enter();
+    by_instruction_set!(
+        (rows: RowGroups, columns: &PackedColumns, costs: &mut [f64]) -> (),
+        |_set| costs_portable(rows, columns, costs)
+    )
 }
 
 #[inline(always)]

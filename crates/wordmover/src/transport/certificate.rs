@@ -7,7 +7,10 @@
 use super::Solution;
 
 /// How far a solution is from being a proven optimum. All three are zero for a
-/// perfect one; in floating point they are of the order of 1e-16.
+/// perfect one. For solutions of this library marginals are off by some 1e-16, and dual values
+/// and gap by up to 1e-13 for a hundred sinks, 1e-12 for a thousand: the solvers round costs
+/// once, see [`solve`](super::solve). A gap is relative to the largest cost: where the
+/// optimum is 1e-11 of it, a gap of 1e-16 is the fifth digit of the optimum.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Certificate {
     /// Largest difference between a weight and what the plan ships, relative to

@@ -2,6 +2,9 @@
 
 use super::lanes::Simd;
 
+/// The least double above zero.
+const LEAST: f64 = f64::from_bits(1);
+
 /// Multiples of a power of two.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Grid {
@@ -16,11 +19,17 @@ impl Grid {
         let exponent = (largest.to_bits() >> 52) as i32 - 1023 + 1;
         Grid {
             shift: 1.5 * power_of_two(exponent - bits + 52),
-            unit: power_of_two(exponent - bits),
+            // Below the normal range all doubles are multiples of the least.
+            unit: power_of_two(exponent - bits).max(LEAST),
         }
     }
 
-    /// The distance between multiples.
+    /// Whether the unit is a normal number, so that there are tags below it.
+    pub fn is_normal(self) -> bool {
+        self.unit >= f64::MIN_POSITIVE
+    }
+
+    /// The distance between multiples; above zero.
     pub fn unit(self) -> f64 {
         self.unit
     }

@@ -1,6 +1,6 @@
 //! Exact optimal transport between two weighted sets.
 //!
-//! Given ground costs `C` (row-major, one row per source, one column per
+//! Problem ground costs `C` (row-major, one row per source, one column per
 //! sink), supplies and demands, [`solve`] finds the cheapest plan `F >= 0` with
 //! row sums equal to the supplies and column sums equal to the demands. This is
 //! the linear program behind the Word Mover's Distance (equation 1 of the
@@ -9,23 +9,26 @@
 //!
 //! This module knows nothing of words or vectors: [`crate::wmd`] joins them.
 
+mod bitset_simplex;
 mod bounds;
 mod certificate;
-mod given;
+mod error;
 mod grid;
 mod lanes;
-mod path_simplex;
+mod one_sink;
+mod problem;
 mod simplex;
 mod sink_graph;
-mod three_sinks;
 mod two_sinks;
 mod workspace;
 
 pub use bounds::{relaxed_from_demand, relaxed_from_supply};
 pub use certificate::Certificate;
+pub use error::TransportError;
 pub use workspace::Workspace;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::float_environment::IeeeArithmetic;
 
 /// How far, relative to the total mass, supplies and demands may differ in sum.
 ///
@@ -47,7 +50,8 @@ pub struct Flow {
 /// An optimal transport plan and the dual values that prove it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Solution {
-    /// Total cost of the plan.
+    /// Total cost of the plan: the sum of mass times cost over its flows, so not negative where
+    /// no cost is.
     pub cost: f64,
     /// The non-zero entries of the plan, ordered by source, then sink.
     pub flows: Vec<Flow>,
@@ -55,80 +59,6 @@ pub struct Solution {
     pub supply_duals: Vec<f64>,
     /// One dual value per sink.
     pub demand_duals: Vec<f64>,
-}
-
-/// What is wrong with a transport problem.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum TransportProblem {
-    /// A side has no weight.
-    #[error("a transport problem needs at least one positive supply and one positive demand")]
-    NoMass,
-    /// The cost matrix does not fit the weights.
-    #[error("expected {expected} costs for {sources} supplies and {sinks} demands, found {found}")]
-    WrongShape {
-        /// Number of supplies.
-        sources: usize,
-        /// Number of demands.
-        sinks: usize,
-        /// `sources * sinks`.
-        expected: usize,
-        /// Costs given.
-        found: usize,
-    },
-    /// More costs than the solver can number.
-    #[error(
-        "a problem of {costs} costs is too large: at most {} are possible",
-        u32::MAX
-    )]
-    TooLarge {
-        /// Costs given.
-        costs: usize,
-    },
-    /// A cost is NaN, infinite or of a size that leaves no room for sums.
-    #[error("the cost from source {from} to sink {to} is {cost}, not a number of size up to 1e300")]
-    BadCost {
-        /// Row.
-        from: usize,
-        /// Column.
-        to: usize,
-        /// The cost.
-        cost: f64,
-    },
-    /// A weight is negative, NaN or infinite.
-    #[error("{side} {index} is {weight}, not a finite number of at least zero")]
-    BadWeight {
-        /// `"supply"` or `"demand"`.
-        side: &'static str,
-        /// Its position.
-        index: usize,
-        /// The weight.
-        weight: f64,
-    },
-    /// The two sides do not hold the same mass.
-    #[error("supplies sum to {supply} and demands to {demand}: they must be equal")]
-    Unbalanced {
-        /// Sum of the supplies.
-        supply: f64,
-        /// Sum of the demands.
-        demand: f64,
-    },
-    /// The solver gave up, which no known input makes it do.
-    #[error("no optimum after {steps} steps of a {sources} x {sinks} problem")]
-    NotSolved {
-        /// Steps taken.
-        steps: usize,
-        /// Number of sources.
-        sources: usize,
-        /// Number of sinks.
-        sinks: usize,
-    },
-}
-
-impl From<TransportProblem> for Error {
-    fn from(problem: TransportProblem) -> Self {
-        Error::InvalidTransport(problem)
-    }
 }
 
 /// Solves one transport problem exactly.
@@ -148,10 +78,20 @@ impl From<TransportProblem> for Error {
 /// # Ok::<(), wordmover::Error>(())
 /// ```
 ///
+/// # Accuracy
+///
+/// The solvers calculate exactly on grids of 2^-52 of the total mass and about 2^-45 of the
+/// largest cost (2^-42 for 500 sinks). So a plan costs at most 1e-13 of the largest cost, times
+/// the total mass, more than the optimum, for up to a hundred sinks, and 1e-12 for up to a
+/// thousand; [`Certificate`] measures it. Relative to the optimum that is nothing unless the
+/// optimum is tiny: where it is 1e-11 of the largest cost, the fifth digit may be wrong. There
+/// the sums of the weights, which are known to 1e-16, hide as much.
+///
 /// # Errors
 ///
-/// [`Error::InvalidTransport`] says what is wrong with the problem.
+/// [`Error::InvalidTransport`](crate::Error::InvalidTransport) says what is wrong with the problem.
 pub fn solve(costs: &[f64], supply: &[f64], demand: &[f64]) -> Result<Solution> {
+    let _ieee = IeeeArithmetic::enter();
     validate(costs, supply, demand)?;
     let problem = Positive::part_of(costs, supply, demand);
     let mut workspace = Workspace::default();
@@ -160,6 +100,7 @@ pub fn solve(costs: &[f64], supply: &[f64], demand: &[f64]) -> Result<Solution> 
     let Positive { sources, sinks, .. } = &problem;
     let mut flows: Vec<Flow> = workspace
         .flows()
+        .into_iter()
         .map(|(source, sink, mass)| Flow {
             from: sources[source] as u32,
             to: sinks[sink] as u32,
@@ -203,6 +144,7 @@ pub fn cost(
     demand: &[f64],
     workspace: &mut Workspace,
 ) -> Result<f64> {
+    let _ieee = IeeeArithmetic::enter();
     validate(costs, supply, demand)?;
     let no_zeros = supply.iter().chain(demand).all(|&weight| weight > 0.0);
     Ok(if no_zeros {
@@ -236,7 +178,7 @@ impl Positive {
         }
     }
 
-    fn solve(&self, workspace: &mut Workspace) -> Result<f64, TransportProblem> {
+    fn solve(&self, workspace: &mut Workspace) -> Result<f64, TransportError> {
         workspace.solve(&self.costs, &self.supply, &self.demand)
     }
 }
@@ -278,7 +220,7 @@ fn validate(costs: &[f64], supply: &[f64], demand: &[f64]) -> Result<()> {
     // Checked multiplication: the lengths come from the caller.
     let expected = supply.len().checked_mul(demand.len());
     if expected != Some(costs.len()) {
-        return Err(TransportProblem::WrongShape {
+        return Err(TransportError::WrongShape {
             sources: supply.len(),
             sinks: demand.len(),
             expected: expected.unwrap_or(usize::MAX),
@@ -288,11 +230,11 @@ fn validate(costs: &[f64], supply: &[f64], demand: &[f64]) -> Result<()> {
     }
     if costs.len() > u32::MAX as usize {
         let costs = costs.len();
-        return Err(TransportProblem::TooLarge { costs }.into());
+        return Err(TransportError::TooLarge { costs }.into());
     }
     for (side, weights) in [("supply", supply), ("demand", demand)] {
         if let Some(index) = weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
-            return Err(TransportProblem::BadWeight {
+            return Err(TransportError::BadWeight {
                 side,
                 index,
                 weight: weights[index],
@@ -301,7 +243,7 @@ fn validate(costs: &[f64], supply: &[f64], demand: &[f64]) -> Result<()> {
         }
     }
     if let Some(index) = costs.iter().position(|c| c.is_nan() || c.abs() > 1e300) {
-        return Err(TransportProblem::BadCost {
+        return Err(TransportError::BadCost {
             from: index / demand.len(),
             to: index % demand.len(),
             cost: costs[index],
@@ -311,12 +253,12 @@ fn validate(costs: &[f64], supply: &[f64], demand: &[f64]) -> Result<()> {
     let total_supply: f64 = supply.iter().sum();
     let total_demand: f64 = demand.iter().sum();
     if !(total_supply > 0.0 && total_demand > 0.0) {
-        return Err(TransportProblem::NoMass.into());
+        return Err(TransportError::NoMass.into());
     }
     let balanced =
         (total_supply - total_demand).abs() <= BALANCE_TOLERANCE * total_supply.max(total_demand);
     if !balanced {
-        return Err(TransportProblem::Unbalanced {
+        return Err(TransportError::Unbalanced {
             supply: total_supply,
             demand: total_demand,
         }

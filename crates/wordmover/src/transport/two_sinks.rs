@@ -15,9 +15,9 @@
 //!
 //! Nothing here is rounded to a grid: only comparisons decide, and they need no sums.
 
-use super::given::Given;
 use super::lanes::{Four, Simd};
-use super::workspace::Workspace;
+use super::problem::Problem;
+use super::workspace::grow;
 
 /// Up to this many sources are sorted as they are.
 const FEW: usize = 16;
@@ -31,7 +31,7 @@ const PAST: f64 = 0.4;
 
 /// A source: how much more it costs at the first sink, and its number.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Preference {
+struct Preference {
     difference: f64,
     source: u32,
 }
@@ -43,23 +43,43 @@ struct Sums<L> {
     square: L,
 }
 
-impl Workspace {
+/// The solver's memory.
+#[derive(Debug, Default)]
+pub(super) struct TwoSinks {
+    n_sources: usize,
+    /// What sources cost more at the first sink, four to a block, and their masses.
+    differences: Vec<Four>,
+    masses: Vec<Four>,
+    /// Sources to be sorted.
+    preferences: Vec<Preference>,
+    /// Of the first sink.
+    demand: f64,
+    /// Sources with a lesser difference go to the first sink: its dual value, if that of the
+    /// second is zero.
+    threshold: f64,
+}
+
+impl TwoSinks {
     /// The optimal cost.
     #[inline(always)]
-    pub(super) fn solve_two_sinks<S: Simd>(&mut self, simd: S, given: Given) -> f64 {
-        let n = given.supply.len();
+    pub(super) fn solve<S: Simd>(&mut self, simd: S, problem: Problem) -> f64 {
+        let n = problem.supply.len();
         let n_blocks = n.div_ceil(4);
+        self.n_sources = n;
+        if n_blocks > self.masses.len() {
+            self.make_room(n_blocks);
+        }
         let mut sums = Sums {
             second_cost: simd.splat(0.0),
             difference: simd.splat(0.0),
             square: simd.splat(0.0),
         };
-        self.compare::<S>(simd, given, &mut sums);
+        self.compare::<S>(simd, problem, &mut sums);
         let masses = &self.masses[..n_blocks];
-        let differences = &self.columns[..n_blocks];
+        let differences = &self.differences[..n_blocks];
 
-        let demand = given.demand[0];
-        let total = demand + given.demand[1];
+        let demand = problem.demand[0];
+        let total = demand + problem.demand[1];
         let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
         if n > FEW {
             let mean = simd.total(sums.difference) / total;
@@ -125,20 +145,27 @@ impl Workspace {
         if room > 0.0 {
             cost += room * threshold;
         }
-        self.room[0] = demand;
-        self.duals[0] = [threshold; 4];
-        self.duals[1] = [0.0; 4];
+        self.demand = demand;
+        self.threshold = threshold;
         cost
     }
 
-    /// Differences of the costs into `columns`, supplies into `masses`.
+    #[cold]
+    #[inline(never)]
+    fn make_room(&mut self, n_blocks: usize) {
+        grow(&mut self.differences, n_blocks);
+        grow(&mut self.masses, n_blocks);
+        grow(&mut self.preferences, 4 * n_blocks);
+    }
+
+    /// Fills `differences` and `masses`.
     #[inline(always)]
-    fn compare<S: Simd>(&mut self, simd: S, given: Given, sums: &mut Sums<S::Lanes>) {
-        let Given { costs, supply, .. } = given;
+    fn compare<S: Simd>(&mut self, simd: S, problem: Problem, sums: &mut Sums<S::Lanes>) {
+        let Problem { costs, supply, .. } = problem;
         let n = supply.len();
         let (fours, rest) = supply.as_chunks::<4>();
-        let stored = self.columns.iter_mut().zip(&mut self.masses);
-        if given.is_turned {
+        let stored = self.differences.iter_mut().zip(&mut self.masses);
+        if problem.is_transposed {
             let (first, second) = costs.split_at(n);
             let costs = first
                 .as_chunks::<4>()
@@ -164,37 +191,42 @@ impl Workspace {
             let mut both = [[0.0; 4]; 2];
             for lane in 0..4 {
                 let source = (n - rest.len() + lane).min(n - 1);
-                both[0][lane] = given.cost(source, 0);
-                both[1][lane] = given.cost(source, 1);
+                both[0][lane] = problem.cost(source, 0);
+                both[1][lane] = problem.cost(source, 1);
             }
             let costs = (simd.load(&both[0]), simd.load(&both[1]));
             let block = fours.len();
-            let stored = (&mut self.columns[block], &mut self.masses[block]);
+            let stored = (&mut self.differences[block], &mut self.masses[block]);
             compare_four(simd, costs, simd.load(&mass), stored, sums);
         }
     }
 
-    /// The plan that [`solve_two_sinks`](Self::solve_two_sinks) found: what every source
-    /// sends to either sink. Those at the threshold fill the first, in their order.
-    pub(super) fn flows_to_two(&self) -> impl Iterator<Item = [f64; 2]> + '_ {
-        let differences = self.columns.as_flattened();
+    /// Visits the plan of the problem solved last: source, sink and mass. Sources at the
+    /// threshold fill the first sink, in their order.
+    pub(super) fn each_flow(&self, mut visit: impl FnMut(usize, usize, f64)) {
+        let differences = self.differences.as_flattened();
         let masses = self.masses.as_flattened();
         let sources = differences.iter().zip(masses).take(self.n_sources);
-        let threshold = self.duals[0][0];
-        let below = sources.clone().filter(|(d, _)| **d < threshold);
-        let mut room = self.room[0] - below.map(|(_, mass)| mass).sum::<f64>();
-        sources.map(move |(&difference, &mass)| {
-            let first = if difference == threshold {
+        let below = sources.clone().filter(|(d, _)| **d < self.threshold);
+        let mut room = self.demand - below.map(|(_, mass)| mass).sum::<f64>();
+        for (source, (&difference, &mass)) in sources.enumerate() {
+            let first = if difference == self.threshold {
                 let first = mass.min(room.max(0.0));
                 room -= first;
                 first
-            } else if difference < threshold {
+            } else if difference < self.threshold {
                 mass
             } else {
                 0.0
             };
-            [first, mass - first]
-        })
+            visit(source, 0, first);
+            visit(source, 1, mass - first);
+        }
+    }
+
+    /// The dual values of the sinks.
+    pub(super) fn sink_duals(&self) -> Vec<f64> {
+        vec![self.threshold, 0.0]
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! The solver is written once over [`Simd`] and compiled for each implementation:
 //! [`Portable`], plain arrays that any compiler can deal with, and on x86-64
-//! [`Avx2`]. A value of the type is the proof that the machine has the
+//! [`Avx2`](crate::instruction_sets::Avx2). A value of the type is the proof that the machine has the
 //! instructions, so the operations are safe to call. All of them are exact or
 //! correctly rounded, sums of four are taken in one order, and nothing is fused: both
 //! implementations give the same bits, which a test checks.
@@ -10,8 +10,7 @@
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 
-#[cfg(target_arch = "x86_64")]
-pub(super) use avx2::Avx2;
+pub(super) use crate::instruction_sets::Portable;
 
 /// Four consecutive doubles in memory.
 pub(super) type Four = [f64; 4];
@@ -19,8 +18,9 @@ pub(super) type Four = [f64; 4];
 /// Infinitely far, four times.
 pub(super) const FAR: Four = [f64::INFINITY; 4];
 
-/// A whole number in a lane, as bits: it can be chosen and added like this, but is no
-/// double to calculate with.
+/// A whole number in a lane, as bits: it can be chosen, and [added](Simd::add_numbers) and
+/// [compared](Simd::below_numbers) as a number, but is no double to calculate with. As a double it
+/// is subnormal, so a processor may be told to take it for zero.
 #[inline(always)]
 pub(super) const fn number(n: usize) -> f64 {
     f64::from_bits(n as u64)
@@ -36,13 +36,11 @@ pub(super) trait Simd: Copy {
     /// Four from `at` on.
     fn load_at(self, from: &[f64], at: usize) -> Self::Lanes;
     fn of(self, a: f64, b: f64, c: f64, d: f64) -> Self::Lanes;
-    /// The first of the four at each of the places given as [`number`]s; the last of
+    /// The first of the four at each of the places given as [`number`]s below 2^32; the last of
     /// `from`, which has at least one, for a place beyond it.
     fn gather(self, from: &[Four], places: Self::Lanes) -> Self::Lanes;
     /// The first and the second of four pairs.
     fn unzip(self, a: Self::Lanes, b: Self::Lanes) -> (Self::Lanes, Self::Lanes);
-    /// The first, the second and the third of four triples.
-    fn unzip_three(self, a: Self::Lanes, b: Self::Lanes, c: Self::Lanes) -> [Self::Lanes; 3];
     /// Columns from rows.
     fn transpose(
         self,
@@ -72,10 +70,16 @@ pub(super) trait Simd: Copy {
     fn drop(self, mask: Self::Lanes, x: Self::Lanes) -> Self::Lanes;
     /// Adds whole numbers kept in the lanes' bits; see [`number`].
     fn add_numbers(self, a: Self::Lanes, b: Self::Lanes) -> Self::Lanes;
+    /// A mask: where `a < b`, as whole numbers of 64 bits with a sign kept in the lanes' bits.
+    fn below_numbers(self, a: Self::Lanes, b: Self::Lanes) -> Self::Lanes;
     /// A mask: where the bits of `a` have all those of `b`.
     fn holds(self, a: Self::Lanes, b: Self::Lanes) -> Self::Lanes;
     /// Exclusive or of the bits.
     fn toggle(self, a: Self::Lanes, b: Self::Lanes) -> Self::Lanes;
+    /// A mask: where one of two is set.
+    fn either(self, a: Self::Lanes, b: Self::Lanes) -> Self::Lanes;
+    /// One bit per lane of a mask.
+    fn mask_bits(self, mask: Self::Lanes) -> u32;
     /// One bit per lane: where `a < b`.
     fn below_bits(self, a: Self::Lanes, b: Self::Lanes) -> u32;
     /// One bit per lane: where `a == b`.
@@ -90,10 +94,6 @@ pub(super) trait Simd: Copy {
     fn total(self, a: Self::Lanes) -> f64;
 }
 
-/// Arrays of four.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Portable;
-
 const SET: f64 = f64::from_bits(u64::MAX);
 
 #[inline(always)]
@@ -106,6 +106,7 @@ fn lane_by_lane(f: impl Fn(usize) -> f64) -> Four {
     [f(0), f(1), f(2), f(3)]
 }
 
+/// Arrays of four.
 impl Simd for Portable {
     type Lanes = Four;
 
@@ -132,21 +133,12 @@ impl Simd for Portable {
 
     #[inline(always)]
     fn gather(self, from: &[Four], places: Four) -> Four {
-        places.map(|place| from[(place.to_bits() as usize).min(from.len() - 1)][0])
+        places.map(|place| from[(place.to_bits() as u32 as usize).min(from.len() - 1)][0])
     }
 
     #[inline(always)]
     fn unzip(self, a: Four, b: Four) -> (Four, Four) {
         ([a[0], a[2], b[0], b[2]], [a[1], a[3], b[1], b[3]])
-    }
-
-    #[inline(always)]
-    fn unzip_three(self, a: Four, b: Four, c: Four) -> [Four; 3] {
-        [
-            [a[0], a[3], b[2], c[1]],
-            [a[1], b[0], b[3], c[2]],
-            [a[2], b[1], c[0], c[3]],
-        ]
     }
 
     #[inline(always)]
@@ -226,6 +218,11 @@ impl Simd for Portable {
     }
 
     #[inline(always)]
+    fn below_numbers(self, a: Four, b: Four) -> Four {
+        lane_by_lane(|l| mask((a[l].to_bits() as i64) < b[l].to_bits() as i64))
+    }
+
+    #[inline(always)]
     fn holds(self, a: Four, b: Four) -> Four {
         lane_by_lane(|l| mask(a[l].to_bits() & b[l].to_bits() == b[l].to_bits()))
     }
@@ -233,6 +230,16 @@ impl Simd for Portable {
     #[inline(always)]
     fn toggle(self, a: Four, b: Four) -> Four {
         lane_by_lane(|l| f64::from_bits(a[l].to_bits() ^ b[l].to_bits()))
+    }
+
+    #[inline(always)]
+    fn either(self, a: Four, b: Four) -> Four {
+        lane_by_lane(|l| f64::from_bits(a[l].to_bits() | b[l].to_bits()))
+    }
+
+    #[inline(always)]
+    fn mask_bits(self, mask: Four) -> u32 {
+        (0..4).map(|l| u32::from(mask[l].to_bits() != 0) << l).sum()
     }
 
     #[inline(always)]

@@ -1,9 +1,8 @@
 //! Where the simplex starts: every source on the best sink that has room.
 
-use super::NONE;
 use super::tree::Tree;
+use super::{NONE, NetworkSimplex};
 use crate::transport::lanes::{Simd, number};
-use crate::transport::workspace::Workspace;
 
 /// Sources are placed in so many classes, by what they lose if not on their best sink;
 /// the mean loss is in class `MEAN_CLASS`.
@@ -13,20 +12,22 @@ const MEAN_CLASS: f64 = 6.0;
 /// Adding it to a double of 0 up to 2^52 leaves the nearest whole number in the low bits.
 const TO_BITS: f64 = 4_503_599_627_370_496.0;
 
-impl Workspace {
+impl NetworkSimplex {
     /// Sends every source to the best sink that has room, those with most to lose first. A
-    /// source that fills a sink becomes the one above it and goes on to another, even if it
+    /// source that fills a sink becomes its parent and goes on to another, even if it
     /// has nothing left.
+    ///
+    /// `None` if that leaves more than one sink with room, which balanced masses do not.
     #[inline(always)]
-    pub(super) fn place<S: Simd>(&mut self, simd: S) -> Tree<'_> {
+    pub(super) fn place<S: Simd>(&mut self, simd: S) -> Option<Tree<'_>> {
         let classes = self.classify::<S>(simd);
-        let root = self.fill(classes);
+        let root = self.fill(classes)?;
         let mut tree = Tree::of(self);
         tree.grow(root);
-        tree
+        Some(tree)
     }
 
-    /// Notes the best sink of every source as its home and makes a list of the sources
+    /// Notes the best sink of every source as its parent and makes a list of the sources
     /// of every class, starting with the one returned.
     #[inline(always)]
     fn classify<S: Simd>(&mut self, simd: S) -> [u32; CLASSES] {
@@ -35,13 +36,13 @@ impl Workspace {
         let aim = &self.aim[..m];
         let columns = self.columns[..n_blocks * m].chunks_exact(m);
         let masses = &self.masses[..n_blocks];
-        let homes = &mut self.home[..n_blocks];
-        let flows = &mut self.home_flow[..n_blocks];
-        let home_costs = &mut self.home_cost[..n_blocks];
+        let parents = &mut self.source_parent[..n_blocks];
+        let flows = &mut self.source_flow[..n_blocks];
+        let source_costs = &mut self.source_cost[..n_blocks];
         let mut losses = simd.splat(0.0);
-        for (((columns, home), home_cost), (flow, mass)) in columns
-            .zip(&mut *homes)
-            .zip(&mut *home_costs)
+        for (((columns, parent), source_cost), (flow, mass)) in columns
+            .zip(&mut *parents)
+            .zip(&mut *source_costs)
             .zip(flows.iter_mut().zip(masses))
         {
             let mut least = simd.splat(f64::INFINITY);
@@ -57,8 +58,8 @@ impl Workspace {
                 second = simd.lesser(second, simd.greater(reduced, least));
                 least = simd.lesser(reduced, least);
             }
-            simd.store(best, home);
-            simd.store(best_cost, home_cost);
+            simd.store(best, parent);
+            simd.store(best_cost, source_cost);
             // The loss has the flow's place for now.
             let loss = simd.sub(second, least);
             simd.store(loss, flow);
@@ -89,46 +90,51 @@ impl Workspace {
             }
         }
         for pad in n..4 * n_blocks {
-            // Nothing is cheaper than the home of a source that is not there.
-            home_costs[pad / 4][pad % 4] = f64::MIN;
+            // Nothing is cheaper than the parent of a source that is not there.
+            source_costs[pad / 4][pad % 4] = f64::MIN;
         }
         first
     }
 
-    /// Fills the sinks, the highest classes first, and returns the one that is never full.
+    /// Fills the sinks, the highest classes first, and returns the one that is never filled,
+    /// if it is one.
     #[inline(always)]
-    fn fill(&mut self, classes: [u32; CLASSES]) -> usize {
+    fn fill(&mut self, classes: [u32; CLASSES]) -> Option<usize> {
         let (n, m) = (self.n_sources, self.n_sinks);
         let (room, aim) = (&mut self.room[..m], &mut self.aim[..m]);
-        let homes = &mut self.home.as_flattened_mut()[..n];
-        let flows = &mut self.home_flow.as_flattened_mut()[..n];
-        let home_costs = &mut self.home_cost.as_flattened_mut()[..n];
+        let parents = &mut self.source_parent.as_flattened_mut()[..n];
+        let flows = &mut self.source_flow.as_flattened_mut()[..n];
+        let source_costs = &mut self.source_cost.as_flattened_mut()[..n];
         let next = &self.next[..n];
-        let (up, up_flow) = (&mut self.up[..m], &mut self.up_flow[..m]);
-        let full = &mut self.full[..m];
+        let (sink_parent, sink_flow) = (&mut self.sink_parent[..m], &mut self.sink_flow[..m]);
+        let filled = &mut self.filled[..m];
         let columns = &self.columns[..n.div_ceil(4) * m];
-        let mut n_full = 0;
+        let mut n_filled = 0;
         for first in classes.into_iter().rev() {
             let mut at = first;
             while at != NONE {
                 let source = at as usize;
                 let mut mass = flows[source];
-                let mut sink = homes[source].to_bits() as usize;
+                let mut sink = parents[source].to_bits() as usize;
                 at = next[source];
                 if mass < room[sink] {
                     room[sink] -= mass;
                     continue;
                 }
                 let columns = &columns[source / 4 * m..][..m];
-                while mass >= room[sink] && (n_full + 1 < m || room[sink] == 0.0) {
+                // Every round fills a sink, or finds one that has room.
+                for _ in 0..=m {
+                    if mass < room[sink] || (n_filled + 1 >= m && room[sink] > 0.0) {
+                        break;
+                    }
                     if room[sink] > 0.0 {
-                        up[sink] = source as u32;
-                        up_flow[sink] = room[sink];
+                        sink_parent[sink] = source as u32;
+                        sink_flow[sink] = room[sink];
                         mass -= room[sink];
                         room[sink] = 0.0;
                         aim[sink] = [f64::NEG_INFINITY; 4];
-                        full[n_full] = sink as u32;
-                        n_full += 1;
+                        filled[n_filled] = sink as u32;
+                        n_filled += 1;
                     }
                     let mut least = f64::INFINITY;
                     for k in 0..m {
@@ -139,9 +145,9 @@ impl Workspace {
                     }
                 }
                 room[sink] -= mass;
-                homes[source] = number(sink);
+                parents[source] = number(sink);
                 flows[source] = mass;
-                home_costs[source] = columns[sink][source % 4];
+                source_costs[source] = columns[sink][source % 4];
             }
         }
         let mut root = 0;
@@ -150,6 +156,6 @@ impl Workspace {
                 root = k;
             }
         }
-        root
+        (n_filled + 1 == m).then_some(root)
     }
 }

@@ -1,4 +1,4 @@
-//! Which entries could make the plan cheaper.
+//! Which arcs could make the plan cheaper.
 
 use super::tree::Tree;
 use crate::transport::lanes::{Four, Simd};
@@ -12,7 +12,7 @@ fn enough(n_sinks: usize) -> usize {
     n_sinks.clamp(4, ENOUGH)
 }
 
-/// Entries that were cheaper than their source's home when they were found.
+/// Arcs that were cheaper than that to their source's parent when they were found.
 #[derive(Default)]
 pub(super) struct Candidates {
     /// One block of sources may bring three more than enough.
@@ -31,11 +31,11 @@ struct Candidate {
 }
 
 impl Candidates {
-    /// Collects the best entries of sources, in turn from where the last search ended. False
+    /// Collects the best arcs of sources, in turn from where the last search ended. False
     /// if there are none at all, which proves the plan optimal.
     #[inline(always)]
     pub fn find<S: Simd>(&mut self, simd: S, tree: &Tree) -> bool {
-        let n_blocks = tree.home.len() / 4;
+        let n_blocks = tree.source_parent.len() / 4;
         self.len = 0;
         let start = self.block;
         for (from, to) in [(start, n_blocks), (0, start)] {
@@ -51,30 +51,28 @@ impl Candidates {
     fn find_in<S: Simd>(&mut self, simd: S, tree: &Tree, from: usize, to: usize) -> bool {
         let m = tree.n_sinks();
         let duals = &tree.duals[..m];
-        let home_costs = &tree.home_cost.as_chunks::<4>().0[from..to];
-        let homes = &tree.home.as_chunks::<4>().0[from..to];
+        let source_costs = &tree.source_cost.as_chunks::<4>().0[from..to];
+        let parents = &tree.source_parent.as_chunks::<4>().0[from..to];
         let columns = tree.columns[from * m..to * m].chunks_exact(m);
-        let blocks = (from..to).zip(columns).zip(homes.iter().zip(home_costs));
-        for ((block, columns), (home, home_cost)) in blocks {
+        let blocks = (from..to)
+            .zip(columns)
+            .zip(parents.iter().zip(source_costs));
+        for ((block, columns), (parent, source_cost)) in blocks {
             let least = least_reduced::<S>(simd, columns, duals);
-            let home_duals = simd.gather(duals, simd.load(home));
-            let at_home = simd.sub(simd.load(home_cost), home_duals);
-            let mut better = simd.below_bits(least, at_home);
+            let parent_duals = simd.gather(duals, simd.load(parent));
+            let at_parent = simd.sub(simd.load(source_cost), parent_duals);
+            let mut better = simd.below_bits(least, at_parent);
             if better != 0 {
-                let (mut wanted, mut saved) = ([0.0; 4], [0.0; 4]);
-                simd.store(least, &mut wanted);
-                simd.store(simd.sub(least, at_home), &mut saved);
+                let sinks = sinks_of_least(simd, columns, duals, least, better);
+                let mut saved = [0.0; 4];
+                simd.store(simd.sub(least, at_parent), &mut saved);
                 while better != 0 {
                     let lane = better.trailing_zeros() as usize % 4;
                     better &= better - 1;
-                    let mut sink = 0;
-                    while sink < m - 1 && columns[sink][lane] - duals[sink][0] != wanted[lane] {
-                        sink += 1;
-                    }
                     let candidate = Candidate {
                         reduced: saved[lane],
                         source: (block * 4 + lane) as u32,
-                        sink: sink as u32,
+                        sink: sinks[lane],
                     };
                     // The best come last.
                     let mut place = self.len.min(ENOUGH + 2);
@@ -86,7 +84,7 @@ impl Candidates {
                     self.len += 1;
                 }
                 if self.len >= enough(m) {
-                    self.block = (block + 1) % (tree.home.len() / 4);
+                    self.block = (block + 1) % (tree.source_parent.len() / 4);
                     return true;
                 }
             }
@@ -102,8 +100,8 @@ impl Candidates {
             self.len -= 1;
             let Candidate { source, sink, .. } = self.list[self.len];
             let (source, sink) = (source as usize, sink as usize);
-            let at_home = tree.home_cost[source] - tree.duals[tree.home_of(source)][0];
-            let reduced = tree.cost_of(source, sink) - tree.duals[sink][0] - at_home;
+            let at_parent = tree.source_cost[source] - tree.duals[tree.parent_of(source)][0];
+            let reduced = tree.cost_of(source, sink) - tree.duals[sink][0] - at_parent;
             if reduced < 0.0 {
                 return Some((source, sink, reduced));
             }
@@ -130,4 +128,61 @@ fn least_reduced<S: Simd>(simd: S, columns: &[Four], duals: &[Four]) -> S::Lanes
     }
     let [a, b, c, d] = least;
     simd.lesser(simd.lesser(a, b), simd.lesser(c, d))
+}
+
+/// The first sink of the least reduced cost, for each of some lanes. Sums are exact, so equality
+/// finds it; four sinks are compared before one is asked for.
+#[inline(always)]
+fn sinks_of_least<S: Simd>(
+    simd: S,
+    columns: &[Four],
+    duals: &[Four],
+    least: S::Lanes,
+    lanes: u32,
+) -> [u32; 4] {
+    let is_least = |column, dual| simd.same(simd.sub(simd.load(column), simd.load(dual)), least);
+    let mut sinks = [0; 4];
+    let mut open = lanes;
+    let (fours, rest) = columns.as_chunks::<4>();
+    let (dual_fours, dual_rest) = duals.as_chunks::<4>();
+    let mut sink = 0;
+    for (column, dual) in fours.iter().zip(dual_fours) {
+        let a = is_least(&column[0], &dual[0]);
+        let b = is_least(&column[1], &dual[1]);
+        let c = is_least(&column[2], &dual[2]);
+        let d = is_least(&column[3], &dual[3]);
+        let any = simd.either(simd.either(a, b), simd.either(c, d));
+        if simd.mask_bits(any) & open != 0 {
+            for found in [a, b, c, d] {
+                take(simd.mask_bits(found), sink, &mut open, &mut sinks);
+                sink += 1;
+            }
+            if open == 0 {
+                return sinks;
+            }
+        } else {
+            sink += 4;
+        }
+    }
+    for (column, dual) in rest.iter().zip(dual_rest) {
+        take(
+            simd.mask_bits(is_least(column, dual)),
+            sink,
+            &mut open,
+            &mut sinks,
+        );
+        sink += 1;
+    }
+    sinks
+}
+
+/// Notes a sink for those of the open lanes that have found it.
+#[inline(always)]
+fn take(found: u32, sink: u32, open: &mut u32, sinks: &mut [u32; 4]) {
+    let mut found = found & *open;
+    *open &= !found;
+    while found != 0 {
+        sinks[found.trailing_zeros() as usize % 4] = sink;
+        found &= found - 1;
+    }
 }

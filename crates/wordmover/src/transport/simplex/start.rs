@@ -1,43 +1,43 @@
 //! The problem on its grid, and dual values to aim by.
 
-use crate::transport::given::{Given, MASS_BITS, cost_bits};
+use super::NetworkSimplex;
 use crate::transport::grid::Grid;
 use crate::transport::lanes::{Four, Simd};
-use crate::transport::workspace::Workspace;
+use crate::transport::problem::{MASS_BITS, Problem, cost_bits};
 
 /// How much of the estimated correction of the aim is applied. Measured on
 /// unit vectors: what is left to do is flat between 0.5 and 0.8.
 const CORRECTION: f64 = 0.65;
 
-impl Workspace {
+impl NetworkSimplex {
     /// Puts the problem on its grids and finds an aim.
     #[inline(always)]
-    pub(super) fn start<S: Simd>(&mut self, simd: S, given: Given, corrections: usize) {
-        let m = given.demand.len();
-        let cost_grid = Grid::below(largest(simd, given.costs), cost_bits(m));
-        let total = total(simd, given.supply);
+    pub(super) fn start<S: Simd>(&mut self, simd: S, problem: Problem, corrections: usize) {
+        let m = problem.demand.len();
+        let cost_grid = Grid::below(largest(simd, problem.costs), cost_bits(m));
+        let total = total(simd, problem.supply);
         let mass_grid = Grid::below(total, MASS_BITS);
         self.sums[..m].fill([0.0; 4]);
-        if given.is_turned {
-            self.round_columns(simd, given, cost_grid, mass_grid);
+        if problem.is_transposed {
+            self.round_columns(simd, problem, cost_grid, mass_grid);
         } else {
-            self.round_rows(simd, given, cost_grid, mass_grid);
+            self.round_rows(simd, problem, cost_grid, mass_grid);
         }
-        self.measure_room(simd, given.demand, mass_grid, m);
+        self.measure_room(simd, problem.demand, mass_grid, m);
         let (aim, stored) = (&mut self.aim[..m], &self.sums[..m]);
         for k in 0..m {
             aim[k] = [simd.total(simd.load(&stored[k])) / total; 4];
         }
         for _ in 0..corrections {
-            self.correct_aim(simd, given.demand, total);
+            self.correct_aim(simd, problem.demand, total);
         }
     }
 
     /// Costs and supplies on their grids, and the sums of the columns weighted by mass,
     /// from costs given source by source.
     #[inline(always)]
-    fn round_rows<S: Simd>(&mut self, simd: S, given: Given, cost_grid: Grid, mass_grid: Grid) {
-        let Given { costs, supply, .. } = given;
+    fn round_rows<S: Simd>(&mut self, simd: S, problem: Problem, cost_grid: Grid, mass_grid: Grid) {
+        let Problem { costs, supply, .. } = problem;
         let m = self.n_sinks;
         let stored = &mut self.sums[..m];
         let (supply_fours, supply_rest) = supply.as_chunks::<4>();
@@ -91,8 +91,14 @@ impl Workspace {
 
     /// The same, from costs given sink by sink.
     #[inline(always)]
-    fn round_columns<S: Simd>(&mut self, simd: S, given: Given, cost_grid: Grid, mass_grid: Grid) {
-        let Given { costs, supply, .. } = given;
+    fn round_columns<S: Simd>(
+        &mut self,
+        simd: S,
+        problem: Problem,
+        cost_grid: Grid,
+        mass_grid: Grid,
+    ) {
+        let Problem { costs, supply, .. } = problem;
         let (n, m) = (supply.len(), self.n_sinks);
         let stored = &mut self.sums[..m];
         let (supply_fours, supply_rest) = supply.as_chunks::<4>();

@@ -1,8 +1,7 @@
 //! Every source on the sink it prefers.
 
-use super::{Entry, Graph, Start, others};
+use super::{Graph, MOST_SINKS, Piece, SinkGraph, Start, others};
 use crate::transport::lanes::{FAR, Four, Simd};
-use crate::transport::workspace::{MOST_KNOWN, Workspace};
 
 impl<const M: usize, const W: usize> Graph<'_, M, W> {
     /// Every source to its best sink, as lists, with its row of reduced costs; but those that
@@ -16,18 +15,22 @@ impl<const M: usize, const W: usize> Graph<'_, M, W> {
         }
         let zero = simd.splat(0.0);
         let margin = simd.splat(start.margin);
-        let mut duals = [zero; MOST_KNOWN];
+        let mut duals = [zero; MOST_SINKS];
         for k in 1..M {
             duals[k] = simd.splat(start.duals[k]);
         }
-        let mut loads = [zero; MOST_KNOWN];
+        let mut loads = [zero; MOST_SINKS];
         let mut cost = zero;
         let masses = self.masses.as_chunks::<4>().0;
-        let blocks = self.columns.chunks_exact(others::<M>()).zip(masses);
-        let rows = self.rows.as_chunks_mut::<4>().0;
-        for (block, ((columns, mass), rows)) in blocks.zip(rows).enumerate() {
+        let mut columns = self.columns.chunks_exact(others::<M>());
+        let mut rows = self.rows.as_chunks_mut::<4>().0.iter_mut();
+        // Not zipped: three of them are too many for the optimiser.
+        for (block, mass) in masses.iter().enumerate() {
+            let (Some(columns), Some(rows)) = (columns.next(), rows.next()) else {
+                break;
+            };
             let columns = &columns[..others::<M>()];
-            let mut reduced = [simd.load(&FAR); MOST_KNOWN];
+            let mut reduced = [simd.load(&FAR); MOST_SINKS];
             reduced[0] = zero;
             let (mut least, mut second) = (zero, zero);
             for k in 1..M {
@@ -71,7 +74,7 @@ impl<const M: usize, const W: usize> Graph<'_, M, W> {
                 }
                 let end = &mut self.ends[sink];
                 let mass = mass[lane];
-                self.entries[*end as usize] = Entry { mass, source };
+                self.pieces[*end as usize] = Piece { mass, source };
                 *end += 1;
             }
         }
@@ -86,17 +89,20 @@ impl<const M: usize, const W: usize> Graph<'_, M, W> {
     }
 }
 
-impl Workspace {
-    /// The sources that [`Graph::assign`] put aside, each with its sink and mass.
-    pub(in crate::transport) fn put_aside(&self) -> impl Iterator<Item = (usize, usize, f64)> {
+impl SinkGraph {
+    /// Visits the sources that [`Graph::assign`] put aside: source, sink and mass.
+    pub(super) fn each_put_aside(&self, visit: &mut impl FnMut(usize, usize, f64)) {
         let Start {
             grid,
             duals,
             margin,
             ..
         } = &self.start;
-        let others = self.n_sinks.saturating_sub(1);
-        (0..self.n_sources).filter_map(move |source| {
+        if *margin == f64::INFINITY {
+            return;
+        }
+        let others = self.n_sinks - 1;
+        for source in 0..self.n_sources {
             let (block, lane) = (source / 4, source % 4);
             let (mut best, mut least, mut second) = (0, 0.0, f64::INFINITY);
             for k in 1..=others {
@@ -108,7 +114,9 @@ impl Workspace {
                     second = reduced;
                 }
             }
-            (second - least >= *margin).then(|| (source, best, self.masses[block][lane]))
-        })
+            if second - least >= *margin {
+                visit(source, best, self.masses[block][lane]);
+            }
+        }
     }
 }

@@ -1,19 +1,18 @@
 //! Edges of the graph of sinks: the cheapest source to move from one to another.
 
-use super::Graph;
+use super::{Graph, MOST_FOURS};
 use crate::transport::lanes::{FAR, Simd, number};
-use crate::transport::workspace::MOST_KNOWN_FOURS;
 
 impl<const M: usize, const W: usize> Graph<'_, M, W> {
     /// Makes the edges from `sink` to all others, four at a time, source by source of its list.
     #[inline(always)]
     pub fn find_edges<S: Simd>(&mut self, simd: S, sink: usize) {
         self.edges_known |= 1 << sink;
-        let mut cost = [simd.load(&FAR); MOST_KNOWN_FOURS];
-        let mut place = [simd.splat(0.0); MOST_KNOWN_FOURS];
+        let mut cost = [simd.load(&FAR); MOST_FOURS];
+        let mut place = [simd.splat(0.0); MOST_FOURS];
         let (mut at, one) = (simd.splat(number(0)), simd.splat(number(1)));
-        for entry in &self.entries[sink * self.n_sources..self.ends[sink] as usize] {
-            let row = &self.rows[entry.source as usize];
+        for piece in &self.pieces[sink * self.n_sources..self.ends[sink] as usize] {
+            let row = &self.rows[piece.source as usize];
             let here = simd.splat(row.as_flattened()[sink]);
             for w in 0..W {
                 let moved = simd.sub(simd.load(&row[w]), here);

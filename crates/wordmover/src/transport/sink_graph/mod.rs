@@ -26,7 +26,7 @@
 //! move apart by more than the margin, so the answer is as exact as without, and the loop has
 //! half of the sources to look at.
 //!
-//! It ends because sums are exact (see [`super::given`]): lengths are never negative, and
+//! It ends because sums are exact (see [`super::problem`]): lengths are never negative, and
 //! every augmentation moves at least one unit of the mass grid. Why sums fit: let `P` be the
 //! largest `|p|`. Dual values start within `P` of each other's zero, reduced costs within
 //! `2 P`. Some sink is below its demand until the end, its dual value is still the
@@ -46,16 +46,20 @@ mod edges;
 mod paths;
 mod start;
 
-use super::TransportProblem;
-use super::given::{Given, MASS_BITS, bits_to_number, demand_on_grid};
+use super::error::TransportError;
 use super::grid::Grid;
 use super::lanes::{Four, Simd};
-use super::workspace::{MOST_KNOWN, Workspace};
-use paths::Step;
+use super::problem::{MASS_BITS, Problem, bits_to_number, demand_on_grid};
+use super::workspace::grow;
+use paths::PathStep;
 use start::Aim;
 
+/// Numbers of sinks known to the compiler go up to this, in so many vectors of four.
+pub(super) const MOST_SINKS: usize = 24;
+const MOST_FOURS: usize = MOST_SINKS / 4;
+
 /// No known problem needs more than a few augmentations per source and sink.
-const AUGMENTATIONS_PER_POINT: usize = 10_000;
+const AUGMENTATIONS_PER_NODE: usize = 1000;
 
 /// Bits of the tags below `P`. Five more are room for sums, and to find the tags by.
 const TAG_BITS: i32 = 48;
@@ -80,37 +84,55 @@ const fn others<const M: usize>() -> usize {
 
 /// A piece of a source at a sink.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Entry {
+struct Piece {
     mass: f64,
     /// Number of the source.
     source: u32,
 }
 
-impl Entry {
-    /// Source, sink and mass.
-    pub(super) fn flow(self, sink: usize) -> (usize, usize, f64) {
-        (self.source as usize, sink, self.mass)
-    }
-}
-
 /// What sources are assigned by.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Start {
+struct Start {
     grid: Grid,
     tags: Grid,
-    duals: [f64; MOST_KNOWN],
-    /// Infinite if nobody is put aside.
+    duals: [f64; MOST_SINKS],
+    /// Infinite if no source is put aside.
     margin: f64,
 }
 
-/// The graph of `M` sinks, in `W` vectors of four, as the parts of a [`Workspace`] at hand.
+/// The solver's memory.
+#[derive(Debug, Default)]
+pub(super) struct SinkGraph {
+    n_sources: usize,
+    n_sinks: usize,
+    /// Sources and sinks that there is room for.
+    fits: (usize, usize),
+    /// The costs beyond those of the first sink, and without it, by blocks of four sources.
+    columns: Vec<Four>,
+    /// The supplies on their grid, four to a block.
+    masses: Vec<Four>,
+    /// Reduced costs by sources, in as many vectors each as the sinks take.
+    rows: Vec<Four>,
+    /// The plan: those of sink `j` are `pieces[j * n_sources .. list_end[j]]`, and those that
+    /// were put aside, of which `start` tells.
+    pieces: Vec<Piece>,
+    list_end: Vec<u32>,
+    start: Start,
+    /// Cheapest way to move a source from sink `j` to `k`, without duals, and its place in
+    /// the list (as [`super::lanes::number`]).
+    edge_cost: Vec<Four>,
+    edge_place: Vec<Four>,
+    duals: [f64; MOST_SINKS],
+}
+
+/// The graph of `M` sinks, in `W` vectors of four, as slices of a [`SinkGraph`].
 struct Graph<'a, const M: usize, const W: usize> {
     n_sources: usize,
     masses: &'a [f64],
     columns: &'a [Four],
     /// Reduced costs at the start by sources; infinite beyond the last sink.
     rows: &'a mut [[Four; W]],
-    entries: &'a mut [Entry],
+    pieces: &'a mut [Piece],
     /// Where the list of every sink ends.
     ends: &'a mut [u32; M],
     /// The cheapest way to move a source from one sink to another, and its place in the list.
@@ -126,34 +148,57 @@ struct Graph<'a, const M: usize, const W: usize> {
     added: f64,
 }
 
-impl Workspace {
-    /// The optimal cost for `M` sinks, in `W` vectors of four.
+impl SinkGraph {
+    /// The optimal cost for 3 to [`MOST_SINKS`] sinks. `None` if costs differ too little for a
+    /// grid below them, or not at all.
     #[inline(always)]
-    pub(super) fn solve_by_sink_graph<S: Simd, const M: usize, const W: usize>(
+    pub(super) fn solve<S: Simd>(
         &mut self,
         simd: S,
-        given: Given,
-    ) -> Result<f64, TransportProblem> {
-        let n = given.supply.len();
+        problem: Problem,
+    ) -> Result<Option<f64>, TransportError> {
+        macro_rules! by_number_of_sinks {
+            ($($m:literal)*) => {
+                match problem.demand.len() {
+                    $($m => self.solve_onto::<S, $m, { usize::div_ceil($m, 4) }>(simd, problem),)*
+                    _ => Ok(None),
+                }
+            };
+        }
+        by_number_of_sinks!(3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24)
+    }
+
+    /// The optimal cost for `M` sinks, in `W` vectors of four.
+    #[inline(always)]
+    fn solve_onto<S: Simd, const M: usize, const W: usize>(
+        &mut self,
+        simd: S,
+        problem: Problem,
+    ) -> Result<Option<f64>, TransportError> {
+        let n = problem.supply.len();
+        if n > self.fits.0 || M > self.fits.1 {
+            self.make_room(n, M);
+        }
+        (self.n_sources, self.n_sinks) = (n, M);
         let mut total = 0.0;
         for k in 0..M {
-            total += given.demand[k];
+            total += problem.demand[k];
         }
         let mass_grid = Grid::below(total, MASS_BITS);
-        let sums = self.compare_costs::<S, M>(simd, given, mass_grid);
+        let sums = self.compare_costs::<S, M>(simd, problem, mass_grid);
         let largest = simd.most(sums.largest);
         let tags = Grid::below(largest, TAG_BITS);
-        if tags.unit() == 0.0 {
-            return self.solve_tiny(given);
+        if !tags.is_normal() {
+            return Ok(None);
         }
         let mass = simd.total(sums.mass);
-        let demand: [f64; M] = demand_on_grid(given.demand, mass_grid, mass);
+        let demand: [f64; M] = demand_on_grid(problem.demand, mass_grid, mass);
         let mut aim = Aim::default();
         for k in 1..M {
             aim.duals[k] = simd.total(sums.beyond[k]) / total;
         }
-        self.correct::<S, M, true>(simd, given.demand, total, STEPS[0], &mut aim);
-        self.correct::<S, M, false>(simd, given.demand, total, STEPS[1], &mut aim);
+        self.correct::<S, M, true>(simd, problem.demand, total, STEPS[0], &mut aim);
+        self.correct::<S, M, false>(simd, problem.demand, total, STEPS[1], &mut aim);
         let start = &mut self.start;
         start.tags = tags;
         start.grid = Grid::below(largest, TAG_BITS - bits_to_number(M));
@@ -170,7 +215,7 @@ impl Workspace {
             masses: &self.masses.as_flattened()[..4 * n_blocks],
             columns: &self.columns[..n_blocks * others::<M>()],
             rows: &mut self.rows.as_chunks_mut().0[..4 * n_blocks],
-            entries: &mut self.entries[..n * M],
+            pieces: &mut self.pieces[..n * M],
             ends: first(&mut self.list_end),
             edge_cost: first(self.edge_cost.as_chunks_mut().0),
             edge_place: first(self.edge_place.as_chunks_mut().0),
@@ -180,7 +225,7 @@ impl Workspace {
             added: 0.0,
         };
         let mut cost = graph.assign(simd, start, &demand, mass);
-        let mut solved = graph.balance(simd);
+        let mut solved = graph.balance(simd, problem);
         if start.margin < f64::INFINITY
             && (solved.is_err() || !graph.has_moved_at_most(start.margin))
         {
@@ -195,15 +240,48 @@ impl Workspace {
             graph.duals = [[0.0; 4]; W];
             graph.added = 0.0;
             cost = graph.assign(simd, start, &demand, mass);
-            solved = graph.balance(simd);
+            solved = graph.balance(simd, problem);
         }
         // From reduced costs to costs: what every sink receives is its demand.
         cost += graph.added + simd.total(sums.first_cost);
         for k in 0..M {
             cost += demand[k] * start.duals[k];
-            self.duals[k] = [start.duals[k] + graph.duals[k / 4][k % 4]; 4];
+            self.duals[k] = start.duals[k] + graph.duals[k / 4][k % 4];
         }
-        solved.map(|()| cost)
+        solved.map(|()| Some(cost))
+    }
+
+    /// Only what is too short grows, so that memory is that of the largest problem.
+    #[cold]
+    #[inline(never)]
+    fn make_room(&mut self, n: usize, m: usize) {
+        self.fits = (n.max(self.fits.0), m.max(self.fits.1));
+        let (n, m) = self.fits;
+        let n_blocks = n.div_ceil(4);
+        grow(&mut self.columns, n_blocks * (m - 1));
+        grow(&mut self.masses, n_blocks);
+        grow(&mut self.rows, 4 * n_blocks * m.div_ceil(4));
+        grow(&mut self.pieces, 4 * n_blocks * m);
+        // Not in the solver itself: writing to it would make the compiler read `start` again.
+        grow(&mut self.list_end, MOST_SINKS);
+        grow(&mut self.edge_cost, MOST_SINKS * MOST_FOURS);
+        grow(&mut self.edge_place, MOST_SINKS * MOST_FOURS);
+    }
+
+    /// Visits the plan of the problem solved last: source, sink and mass.
+    pub(super) fn each_flow(&self, mut visit: impl FnMut(usize, usize, f64)) {
+        self.each_put_aside(&mut visit);
+        for sink in 0..self.n_sinks {
+            let list = sink * self.n_sources..self.list_end[sink] as usize;
+            for piece in &self.pieces[list] {
+                visit(piece.source as usize, sink, piece.mass);
+            }
+        }
+    }
+
+    /// The dual values of the sinks.
+    pub(super) fn sink_duals(&self) -> Vec<f64> {
+        self.duals[..self.n_sinks].to_vec()
     }
 }
 
@@ -224,18 +302,14 @@ fn first<T, const M: usize>(memory: &mut [T]) -> &mut [T; M] {
 impl<const M: usize, const W: usize> Graph<'_, M, W> {
     /// Moves all surplus where it is wanted.
     #[inline(always)]
-    fn balance<S: Simd>(&mut self, simd: S) -> Result<(), TransportProblem> {
-        let limit = AUGMENTATIONS_PER_POINT * (self.n_sources + M);
+    fn balance<S: Simd>(&mut self, simd: S, problem: Problem) -> Result<(), TransportError> {
+        let limit = AUGMENTATIONS_PER_NODE * (self.n_sources + M);
         let mut augmentations = 0;
-        let mut path = [Step::default(); M];
+        let mut path = [PathStep::default(); M];
         for sink in 0..M {
             while self.surplus[sink] > 0.0 {
                 if augmentations == limit || !self.augment(simd, sink, &mut path) {
-                    return Err(TransportProblem::NotSolved {
-                        steps: augmentations,
-                        sources: self.n_sources,
-                        sinks: M,
-                    });
+                    return Err(problem.not_solved(augmentations));
                 }
                 augmentations += 1;
             }

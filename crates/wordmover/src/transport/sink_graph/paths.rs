@@ -1,14 +1,13 @@
 //! Shortest paths over the sinks, and mass moved along them.
 
-use super::{Entry, Graph};
+use super::{Graph, MOST_FOURS, MOST_SINKS, Piece};
 use crate::transport::lanes::{FAR, Four, Simd, number};
-use crate::transport::workspace::{MOST_KNOWN, MOST_KNOWN_FOURS};
 
 /// For every sink, infinity in its own lane, and nothing above anything in the others.
-const CLOSED: [[Four; MOST_KNOWN_FOURS]; MOST_KNOWN] = {
-    let mut closed = [[[f64::NEG_INFINITY; 4]; MOST_KNOWN_FOURS]; MOST_KNOWN];
+const CLOSED: [[Four; MOST_FOURS]; MOST_SINKS] = {
+    let mut closed = [[[f64::NEG_INFINITY; 4]; MOST_FOURS]; MOST_SINKS];
     let mut sink = 0;
-    while sink < MOST_KNOWN {
+    while sink < MOST_SINKS {
         closed[sink][sink / 4][sink % 4] = f64::INFINITY;
         sink += 1;
     }
@@ -25,16 +24,17 @@ struct Way<const W: usize> {
 
 /// A piece of a source that goes from one sink to another.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Step {
+pub(super) struct PathStep {
     before: u32,
     after: u32,
     place: u32,
 }
 
 impl<const M: usize, const W: usize> Graph<'_, M, W> {
-    /// Moves surplus of a sink to the nearest one below its demand. False if there is none.
+    /// Moves surplus of a sink to the nearest one below its demand. False if there is none, or
+    /// nothing to move.
     #[inline(always)]
-    pub fn augment<S: Simd>(&mut self, simd: S, from: usize, path: &mut [Step; M]) -> bool {
+    pub fn augment<S: Simd>(&mut self, simd: S, from: usize, path: &mut [PathStep; M]) -> bool {
         let Some(way) = self.find_way(simd, from) else {
             return false;
         };
@@ -47,9 +47,9 @@ impl<const M: usize, const W: usize> Graph<'_, M, W> {
             let place = self.edge_place[sink].as_flattened()[after].to_bits() as u32;
             amount = lesser(
                 amount,
-                self.entries[sink * self.n_sources + place as usize].mass,
+                self.pieces[sink * self.n_sources + place as usize].mass,
             );
-            path[n_steps] = Step {
+            path[n_steps] = PathStep {
                 before: sink as u32,
                 after: after as u32,
                 place,
@@ -60,8 +60,12 @@ impl<const M: usize, const W: usize> Graph<'_, M, W> {
                 break;
             }
         }
+        // Exact sums leave no piece without mass, nor a path that does not end here.
+        if after != from || amount <= 0.0 {
+            return false;
+        }
         for step in &path[..n_steps] {
-            self.move_entry(simd, *step, amount);
+            self.move_piece(simd, *step, amount);
         }
         self.surplus[from] -= amount;
         self.surplus[way.target] += amount;
@@ -74,10 +78,10 @@ impl<const M: usize, const W: usize> Graph<'_, M, W> {
     #[inline(always)]
     fn find_way<S: Simd>(&mut self, simd: S, from: usize) -> Option<Way<W>> {
         let far = simd.load(&FAR);
-        let mut distances = [far; MOST_KNOWN_FOURS];
-        let mut before = [simd.splat(0.0); MOST_KNOWN_FOURS];
-        let mut closed = [simd.splat(f64::NEG_INFINITY); MOST_KNOWN_FOURS];
-        let mut duals = [far; MOST_KNOWN_FOURS];
+        let mut distances = [far; MOST_FOURS];
+        let mut before = [simd.splat(0.0); MOST_FOURS];
+        let mut closed = [simd.splat(f64::NEG_INFINITY); MOST_FOURS];
+        let mut duals = [far; MOST_FOURS];
         for w in 0..W {
             duals[w] = simd.load(&self.duals[w]);
         }
@@ -90,7 +94,7 @@ impl<const M: usize, const W: usize> Graph<'_, M, W> {
             let base = simd.splat(distance + self.duals.as_flattened()[here]);
             let number = simd.splat(number(here));
             let (edges, closing) = (&self.edge_cost[here], &CLOSED[here]);
-            let mut open = [far; MOST_KNOWN_FOURS];
+            let mut open = [far; MOST_FOURS];
             let mut nearest = far;
             for w in 0..W {
                 let through = simd.sub(simd.add(simd.load(&edges[w]), base), duals[w]);
@@ -135,31 +139,31 @@ impl<const M: usize, const W: usize> Graph<'_, M, W> {
     }
 
     #[inline(always)]
-    fn move_entry<S: Simd>(&mut self, simd: S, step: Step, amount: f64) {
+    fn move_piece<S: Simd>(&mut self, simd: S, step: PathStep, amount: f64) {
         let (before, after) = (step.before as usize, step.after as usize);
         let n = self.n_sources;
         let place = before * n + step.place as usize;
-        let Entry { mass, source } = self.entries[place];
+        let Piece { mass, source } = self.pieces[place];
         if mass == amount {
             let last = self.ends[before] - 1;
-            self.entries[place] = self.entries[last as usize];
+            self.pieces[place] = self.pieces[last as usize];
             self.ends[before] = last;
             self.edges_known &= !(1 << before);
         } else {
-            self.entries[place].mass = mass - amount;
+            self.pieces[place].mass = mass - amount;
         }
         let (start, end) = (after * n, self.ends[after] as usize);
         // A source that was whole is in no other list.
         if mass != self.masses[source as usize] {
-            for entry in &mut self.entries[start..end] {
-                if entry.source == source {
-                    entry.mass += amount;
+            for piece in &mut self.pieces[start..end] {
+                if piece.source == source {
+                    piece.mass += amount;
                     return;
                 }
             }
         }
         let mass = amount;
-        self.entries[end] = Entry { mass, source };
+        self.pieces[end] = Piece { mass, source };
         self.ends[after] += 1;
         self.offer_edges(simd, after, source as usize, end - start);
     }

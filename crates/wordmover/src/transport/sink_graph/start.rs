@@ -1,16 +1,15 @@
 //! Costs compared, and dual values to aim by.
 
-use super::others;
-use crate::transport::given::Given;
+use super::{MOST_SINKS, SinkGraph, others};
 use crate::transport::grid::Grid;
 use crate::transport::lanes::{Four, Simd};
-use crate::transport::workspace::{MOST_KNOWN, Workspace};
+use crate::transport::problem::Problem;
 
 /// Sums over the sources.
 pub(super) struct Sums<L> {
     pub first_cost: L,
     /// What sinks cost beyond the first, weighted by mass.
-    pub beyond: [L; MOST_KNOWN],
+    pub beyond: [L; MOST_SINKS],
     pub largest: L,
     pub mass: L,
 }
@@ -19,33 +18,33 @@ pub(super) struct Sums<L> {
 /// second-best sink.
 #[derive(Default)]
 pub(super) struct Aim {
-    pub duals: [f64; MOST_KNOWN],
+    pub duals: [f64; MOST_SINKS],
     pub gap: f64,
 }
 
-impl Workspace {
+impl SinkGraph {
     /// Fills `columns` with the costs beyond those of the first sink, and `masses`.
     #[inline(always)]
     pub(super) fn compare_costs<S: Simd, const M: usize>(
         &mut self,
         simd: S,
-        given: Given,
+        problem: Problem,
         mass_grid: Grid,
     ) -> Sums<S::Lanes> {
-        let Given { costs, supply, .. } = given;
+        let Problem { costs, supply, .. } = problem;
         let n = supply.len();
         let zero = simd.splat(0.0);
         let mut sums = Sums {
             first_cost: zero,
-            beyond: [zero; MOST_KNOWN],
+            beyond: [zero; MOST_SINKS],
             largest: zero,
             mass: zero,
         };
         let (fours, rest) = supply.as_chunks::<4>();
         let mut columns = self.columns.chunks_exact_mut(others::<M>());
         let mut masses = self.masses.iter_mut();
-        let mut block = [zero; MOST_KNOWN];
-        if given.is_turned {
+        let mut block = [zero; MOST_SINKS];
+        if problem.is_transposed {
             for (at, mass) in fours.iter().enumerate() {
                 for k in 0..M {
                     block[k] = simd.load_at(costs, k * n + 4 * at);
@@ -87,7 +86,7 @@ impl Workspace {
             // Sources that are not there are the last, without mass.
             let start = n - rest.len();
             for k in 0..M {
-                let cost = |lane: usize| given.cost((start + lane).min(n - 1), k);
+                let cost = |lane: usize| problem.cost((start + lane).min(n - 1), k);
                 block[k] = simd.of(cost(0), cost(1), cost(2), cost(3));
             }
             let mut mass = [0.0; 4];
@@ -114,18 +113,18 @@ impl Workspace {
         let demand = &demand[..M];
         let n_blocks = self.n_sources.div_ceil(4);
         let zero = simd.splat(0.0);
-        let mut aims = [zero; MOST_KNOWN];
+        let mut aims = [zero; MOST_SINKS];
         for k in 1..M {
             aims[k] = simd.splat(aim.duals[k]);
         }
-        let mut loads = [zero; MOST_KNOWN];
+        let mut loads = [zero; MOST_SINKS];
         let mut gaps = zero;
         let columns = self.columns.chunks_exact(others::<M>());
         let blocks = columns.zip(&self.masses[..n_blocks]);
         for (columns, mass) in blocks {
             let columns = &columns[..others::<M>()];
             let mass = simd.load(mass);
-            let mut reduced = [zero; MOST_KNOWN];
+            let mut reduced = [zero; MOST_SINKS];
             reduced[1] = simd.sub(simd.load(&columns[0]), aims[1]);
             let mut least = simd.lesser(reduced[1], zero);
             let mut second = simd.greater(reduced[1], zero);
@@ -147,7 +146,7 @@ impl Workspace {
         if MEASURES_GAP {
             aim.gap = simd.total(gaps) / total;
         }
-        let mut excess = [0.0; MOST_KNOWN];
+        let mut excess = [0.0; MOST_SINKS];
         let mut first_load = total;
         for k in 1..M {
             let load = simd.total(loads[k]);
@@ -164,7 +163,7 @@ impl Workspace {
 #[inline(always)]
 fn compare_four<S: Simd, const M: usize>(
     simd: S,
-    costs: &[S::Lanes; MOST_KNOWN],
+    costs: &[S::Lanes; MOST_SINKS],
     mass: S::Lanes,
     columns: &mut [Four],
     rounded_mass: &mut Four,

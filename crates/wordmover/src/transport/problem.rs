@@ -8,6 +8,7 @@
 //! for ever: a test remembers. What would round to no mass at all counts as one unit of the
 //! grid.
 
+use super::error::TransportError;
 use super::grid::Grid;
 
 /// Bits of the mass grid below the total.
@@ -26,33 +27,44 @@ pub(super) const fn bits_to_number(n: usize) -> i32 {
 
 /// A problem as it was given, sources and sinks exchanged if there were fewer sources.
 #[derive(Clone, Copy)]
-pub(super) struct Given<'a> {
+pub(super) struct Problem<'a> {
     pub costs: &'a [f64],
     pub supply: &'a [f64],
     pub demand: &'a [f64],
     /// Whether the costs come sink by sink, not source by source.
-    pub is_turned: bool,
+    pub is_transposed: bool,
 }
 
-impl<'a> Given<'a> {
+impl<'a> Problem<'a> {
     pub fn new(costs: &'a [f64], supply: &'a [f64], demand: &'a [f64]) -> Self {
-        let is_turned = demand.len() > supply.len();
-        let (supply, demand) = match is_turned {
+        let is_transposed = demand.len() > supply.len();
+        let (supply, demand) = match is_transposed {
             true => (demand, supply),
             false => (supply, demand),
         };
-        Given {
+        Problem {
             costs,
             supply,
             demand,
-            is_turned,
+            is_transposed,
         }
     }
 
-    /// The cost of an entry.
+    /// The error of a solver that gives up after so many steps.
+    #[cold]
+    #[inline(never)]
+    pub fn not_solved(&self, steps: usize) -> TransportError {
+        TransportError::NotSolved {
+            steps,
+            sources: self.supply.len(),
+            sinks: self.demand.len(),
+        }
+    }
+
+    /// The cost of an arc.
     #[inline(always)]
     pub fn cost(&self, source: usize, sink: usize) -> f64 {
-        match self.is_turned {
+        match self.is_transposed {
             true => self.costs[sink * self.supply.len() + source],
             false => self.costs[source * self.demand.len() + sink],
         }

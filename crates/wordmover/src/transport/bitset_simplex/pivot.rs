@@ -1,8 +1,8 @@
-//! One step: an entry enters the tree, another leaves it.
+//! One pivot: an arc enters the tree, another leaves it.
 //!
-//! Of entries that run dry together, the last one on the cycle leaves, seen from where the
-//! two ways up join in the direction of the new entry: on the sink's way the one nearest to
-//! the join, otherwise on the source's way the one nearest to the source. This keeps the
+//! Of arcs that become empty together, the last one on the cycle leaves, seen from where the
+//! two paths join in the direction of the entering arc: on the sink's path the one nearest to
+//! the join, otherwise on the source's path the one nearest to the source. This keeps the
 //! tree strongly feasible, as in [`super::super::simplex`].
 
 use super::{Basis, MOST};
@@ -10,15 +10,15 @@ use crate::transport::lanes::{Simd, number};
 
 impl Basis {
     #[inline(always)]
-    fn path(&self, point: usize) -> u64 {
-        self.paths.as_flattened()[point % MOST].to_bits()
+    fn path(&self, node: usize) -> u64 {
+        self.paths.as_flattened()[node % MOST].to_bits()
     }
 
-    /// The end of an entry that is farther from the root.
+    /// The end of an arc that is farther from the root.
     #[inline(always)]
-    fn lower_end(&self, slot: usize) -> usize {
-        let (source, sink) = (self.sources[slot], self.sinks[slot]);
-        let lower = if self.source_below >> slot & 1 != 0 {
+    fn lower_end(&self, arc: usize) -> usize {
+        let (source, sink) = (self.sources[arc], self.sinks[arc]);
+        let lower = if self.source_below >> arc & 1 != 0 {
             source
         } else {
             sink
@@ -26,7 +26,7 @@ impl Basis {
         lower as usize
     }
 
-    /// Lets in the entry from `source` to `sink`, which saves `saved` for every unit of mass.
+    /// Lets in the arc from `source` to `sink`, which saves `saved` for every unit of mass.
     #[inline(always)]
     pub(super) fn pivot<S: Simd, const W: usize>(
         &mut self,
@@ -47,11 +47,11 @@ impl Basis {
         let (mut mass, mut leaving) = (f64::INFINITY, 0);
         let mut rest = gives;
         while rest != 0 {
-            let slot = rest.trailing_zeros() as usize;
+            let arc = rest.trailing_zeros() as usize;
             rest &= rest - 1;
-            let flow = self.flows.as_flattened()[slot];
-            if flow <= mass && (flow < mass || self.is_later(slot, leaving, sink_path)) {
-                (mass, leaving) = (flow, slot);
+            let flow = self.flows.as_flattened()[arc];
+            if flow <= mass && (flow < mass || self.is_later(arc, leaving, sink_path)) {
+                (mass, leaving) = (flow, arc);
             }
         }
         let flows = self.flows.as_flattened_mut();
@@ -68,29 +68,29 @@ impl Basis {
         flows[leaving] = mass;
 
         let bit = 1 << leaving;
-        let is_sources_way = source_path & bit != 0;
-        let path = if is_sources_way {
+        let is_on_sources_path = source_path & bit != 0;
+        let path = if is_on_sources_path {
             source_path
         } else {
             sink_path
         };
-        // Between the new entry and the one that leaves, up and down change places.
+        // Between the entering arc and the leaving one, up and down change places.
         let stem = path & !self.path(self.lower_end(leaving));
         self.source_below ^= stem;
         self.source_below &= !bit;
-        self.source_below |= u64::from(is_sources_way) << leaving;
+        self.source_below |= u64::from(is_on_sources_path) << leaving;
         self.costs.as_flattened_mut()[leaving] = cost;
         self.sources[leaving] = source as u8;
         self.sinks[leaving] = sink as u8;
 
-        let shift = simd.splat(if is_sources_way { saved } else { -saved });
+        let shift = simd.splat(if is_on_sources_path { saved } else { -saved });
         let turned = simd.splat(f64::from_bits(cycle ^ bit));
         let bit = simd.splat(number(bit as usize));
         let groups = ..W + n.div_ceil(4);
-        let points = self.paths[groups]
+        let nodes = self.paths[groups]
             .iter_mut()
             .zip(&mut self.potentials[groups]);
-        for (path, potential) in points {
+        for (path, potential) in nodes {
             let old = simd.load(path);
             let moved = simd.holds(old, bit);
             simd.store(simd.toggle(old, simd.keep(moved, turned)), path);
@@ -99,20 +99,20 @@ impl Basis {
         }
     }
 
-    /// Of two entries that run dry together: whether the first is nearer the end of the
+    /// Of two arcs that become empty together: whether the first is nearer the end of the
     /// cycle.
     #[cold]
     #[inline(never)]
-    fn is_later(&self, slot: usize, other: usize, sink_path: u64) -> bool {
-        let rank = |slot: usize| {
-            let depth = self.path(self.lower_end(slot)).count_ones() as i32;
-            if sink_path >> slot & 1 != 0 {
-                // Before all on the source's way, which are at most as deep as there are points.
+    fn is_later(&self, arc: usize, other: usize, sink_path: u64) -> bool {
+        let rank = |arc: usize| {
+            let depth = self.path(self.lower_end(arc)).count_ones() as i32;
+            if sink_path >> arc & 1 != 0 {
+                // Before all on the source's path, which are at most as deep as there are nodes.
                 2 * MOST as i32 - depth
             } else {
                 depth
             }
         };
-        rank(slot) > rank(other)
+        rank(arc) > rank(other)
     }
 }

@@ -1,13 +1,13 @@
-//! Which entry would save most.
+//! Which arc would save most.
 
 use super::Basis;
 use crate::transport::lanes::{Four, Simd, number};
 
 impl Basis {
-    /// The entry that saves most for every unit of mass: source, sink and how much. None if
+    /// The arc that saves most for every unit of mass: source, sink and how much. None if
     /// nothing saves anything, which proves the plan optimal.
     #[inline(always)]
-    pub(super) fn best_entry<S: Simd, const W: usize>(
+    pub(super) fn entering_arc<S: Simd, const W: usize>(
         &self,
         simd: S,
         rows: &[Four],

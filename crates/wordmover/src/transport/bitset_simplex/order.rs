@@ -1,13 +1,13 @@
 //! The problem on its grids, dual values to aim by, and who comes first.
 //!
-//! The aim is the weighted mean of every column. By it every source has a home, the sink of
-//! least `C[i][k] - aim[k]`, and a loss if it has to take the second best. Those with the
+//! The aim is the weighted mean of every column. By it every source prefers a sink, that of
+//! least `C[i][k] - aim[k]`, and has a loss if it has to take the second best. Those with the
 //! most to lose come first.
 
 use super::{Basis, GROUPS, MOST, MOST_WIDTH};
-use crate::transport::given::{Given, MASS_BITS, cost_bits};
 use crate::transport::grid::Grid;
 use crate::transport::lanes::{Four, Simd, number};
+use crate::transport::problem::{MASS_BITS, Problem, cost_bits};
 
 /// All bits but those that number the sources.
 const NO_NUMBER: f64 = f64::from_bits(!(MOST as u64 - 1));
@@ -31,24 +31,25 @@ pub(super) const SINKS: [Four; MOST_WIDTH] = {
 };
 
 impl Basis {
-    /// Fills `rows` with the costs on their grid, flows with supplies and demands, `homes` and
+    /// Fills `rows` with the costs on their grid, flows with supplies and demands, `preferred` and
     /// the `order` of the sources. Returns the aim.
     #[inline(always)]
     pub(super) fn order<S: Simd, const W: usize>(
         &mut self,
         simd: S,
-        given: Given,
+        problem: Problem,
         rows: &mut [Four],
         order: &mut [u8; MOST],
-        homes: &mut [Four; GROUPS],
+        preferred: &mut [Four; GROUPS],
     ) -> [S::Lanes; W] {
-        let (n, m) = (given.supply.len(), given.demand.len());
+        let (n, m) = (problem.supply.len(), problem.demand.len());
         self.width = W;
-        let total = self.measure::<S, W>(simd, given);
-        let sums = read::<S, W>(simd, given, rows);
+        let total = self.measure::<S, W>(simd, problem);
+        let sums = read::<S, W>(simd, problem, rows);
         let largest = simd.most(sums.largest);
         let grid = Grid::below(largest, cost_bits(m));
-        let one_over = simd.splat(1.0 / total);
+        // Not infinite, however small the total.
+        let one_over = simd.splat((1.0 / total).min(f64::MAX));
         let mut aim = sums.weighted;
         for w in 0..W {
             aim[w] = simd.mul(aim[w], one_over);
@@ -57,10 +58,10 @@ impl Basis {
         let pad = beyond::<S, W>(simd, m);
         let mut numbers = simd.of(number(0), number(1), number(2), number(3));
         let four = simd.splat(number(4));
-        let blocks = rows.chunks_exact_mut(4 * W).zip(homes.iter_mut());
-        for ((rows, home), key) in blocks.zip(&mut keys) {
+        let blocks = rows.chunks_exact_mut(4 * W).zip(preferred.iter_mut());
+        for ((rows, preferred), key) in blocks.zip(&mut keys) {
             let (least, loss) = loss::<S, W>(simd, rows, &aim, grid, pad);
-            simd.store(least, home);
+            simd.store(least, preferred);
             let loss = simd.keep(simd.splat(NO_NUMBER), loss);
             simd.store(simd.add_numbers(loss, numbers), key);
             numbers = simd.add_numbers(numbers, four);
@@ -71,8 +72,9 @@ impl Basis {
             let key = simd.load(key);
             let mut above = simd.splat(number(0));
             for &other in all {
-                // A mask is a whole number, too: -1.
-                above = simd.add_numbers(above, simd.below(key, simd.splat(other)));
+                // As whole numbers, which losses of at least zero are ordered like: a loss of
+                // zero leaves a subnormal double. A mask is a whole number, too: -1.
+                above = simd.add_numbers(above, simd.below_numbers(key, simd.splat(other)));
             }
             let mut ranks = [0.0; 4];
             simd.store(above, &mut ranks);
@@ -89,8 +91,8 @@ impl Basis {
     /// Supplies and demands on their grid, to become flows. Rounding, and an imbalance of the
     /// input within its tolerance, are settled with the largest demand. Gives the total.
     #[inline(always)]
-    fn measure<S: Simd, const W: usize>(&mut self, simd: S, given: Given) -> f64 {
-        let Given { supply, demand, .. } = given;
+    fn measure<S: Simd, const W: usize>(&mut self, simd: S, problem: Problem) -> f64 {
+        let Problem { supply, demand, .. } = problem;
         let (demands, supplies) = self.flows.split_at_mut(W);
         let supplies = &mut supplies[..supply.len().div_ceil(4)];
         let mut total = simd.splat(0.0);
@@ -146,16 +148,20 @@ struct Sums<L, const W: usize> {
 
 /// Reads the costs source by source into `rows`, infinite beyond the last sink.
 #[inline(always)]
-fn read<S: Simd, const W: usize>(simd: S, given: Given, rows: &mut [Four]) -> Sums<S::Lanes, W> {
+fn read<S: Simd, const W: usize>(
+    simd: S,
+    problem: Problem,
+    rows: &mut [Four],
+) -> Sums<S::Lanes, W> {
     let zero = simd.splat(0.0);
     let mut sums = Sums {
         weighted: [zero; W],
         largest: zero,
     };
-    if given.is_turned {
-        read_columns(simd, given, rows, &mut sums);
+    if problem.is_transposed {
+        read_columns(simd, problem, rows, &mut sums);
     } else {
-        read_rows(simd, given, rows, &mut sums);
+        read_rows(simd, problem, rows, &mut sums);
     }
     sums
 }
@@ -163,16 +169,16 @@ fn read<S: Simd, const W: usize>(simd: S, given: Given, rows: &mut [Four]) -> Su
 #[inline(always)]
 fn read_rows<S: Simd, const W: usize>(
     simd: S,
-    given: Given,
+    problem: Problem,
     rows: &mut [Four],
     sums: &mut Sums<S::Lanes, W>,
 ) {
-    let Given {
+    let Problem {
         costs,
         supply,
         demand,
         ..
-    } = given;
+    } = problem;
     let (n, m) = (supply.len(), demand.len());
     // A row is read up to a multiple of four, and after the last there is nothing to read.
     let mut last = [[0.0; 4]; W];
@@ -205,16 +211,16 @@ fn read_rows<S: Simd, const W: usize>(
 #[inline(always)]
 fn read_columns<S: Simd, const W: usize>(
     simd: S,
-    given: Given,
+    problem: Problem,
     rows: &mut [Four],
     sums: &mut Sums<S::Lanes, W>,
 ) {
-    let Given {
+    let Problem {
         costs,
         supply,
         demand,
         ..
-    } = given;
+    } = problem;
     let (n, m) = (supply.len(), demand.len());
     let mut largest = [simd.splat(0.0); 4];
     for (block, rows) in rows.chunks_exact_mut(4 * W).enumerate() {
@@ -250,7 +256,7 @@ fn read_columns<S: Simd, const W: usize>(
     }
 }
 
-/// Rounds the costs of four sources, and tells the home of each, in the last bits of what it
+/// Rounds the costs of four sources, and tells the sink that each prefers, in the last bits of what it
 /// costs, and what it loses elsewhere.
 #[inline(always)]
 fn loss<S: Simd, const W: usize>(

@@ -1,0 +1,77 @@
+//! What can be wrong with a transport problem.
+
+use crate::error::Error;
+
+/// What is wrong with a transport problem.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TransportError {
+    /// A side has no weight.
+    #[error("a transport problem needs at least one positive supply and one positive demand")]
+    NoMass,
+    /// The cost matrix does not fit the weights.
+    #[error("expected {expected} costs for {sources} supplies and {sinks} demands, found {found}")]
+    WrongShape {
+        /// Number of supplies.
+        sources: usize,
+        /// Number of demands.
+        sinks: usize,
+        /// `sources * sinks`.
+        expected: usize,
+        /// Costs given.
+        found: usize,
+    },
+    /// More costs than the solver can number.
+    #[error(
+        "a problem of {costs} costs is too large: at most {} are possible",
+        u32::MAX
+    )]
+    TooLarge {
+        /// Costs given.
+        costs: usize,
+    },
+    /// A cost is NaN, infinite or of a size that leaves no room for sums.
+    #[error("the cost from source {from} to sink {to} is {cost}, not a number of size up to 1e300")]
+    BadCost {
+        /// Row.
+        from: usize,
+        /// Column.
+        to: usize,
+        /// The cost.
+        cost: f64,
+    },
+    /// A weight is negative, NaN or infinite.
+    #[error("{side} {index} is {weight}, not a finite number of at least zero")]
+    BadWeight {
+        /// `"supply"` or `"demand"`.
+        side: &'static str,
+        /// Its position.
+        index: usize,
+        /// The weight.
+        weight: f64,
+    },
+    /// The two sides do not hold the same mass.
+    #[error("supplies sum to {supply} and demands to {demand}: they must be equal")]
+    Unbalanced {
+        /// Sum of the supplies.
+        supply: f64,
+        /// Sum of the demands.
+        demand: f64,
+    },
+    /// The solver gave up, which no known input makes it do.
+    #[error("no optimum after {steps} steps of a {sources} x {sinks} problem")]
+    NotSolved {
+        /// Steps taken.
+        steps: usize,
+        /// Number of sources.
+        sources: usize,
+        /// Number of sinks.
+        sinks: usize,
+    },
+}
+
+impl From<TransportError> for Error {
+    fn from(error: TransportError) -> Self {
+        Error::InvalidTransport(error)
+    }
+}
