@@ -45,10 +45,17 @@ mod error;
 mod features;
 pub mod grid;
 pub mod knn;
+pub mod linear;
 pub mod metrics;
+mod scaling;
+mod sparse;
 pub mod split;
 pub mod svm;
+mod tfidf;
 
 pub use error::{Error, Result};
 pub use features::Features;
+pub use linear::{FeatureBlocks, LinearClassifier, LinearParams, Targets};
+pub use sparse::SparseRows;
 pub use svm::{CheckedSvmParams, LinearSvm, Solution, Stop, SvmParams};
+pub use tfidf::TfIdf;
