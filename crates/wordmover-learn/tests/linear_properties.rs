@@ -290,7 +290,7 @@ fn choose(features: FeatureBlocks, targets: &Targets, labels: &[usize]) -> Linea
 
 #[test]
 fn the_number_of_threads_does_not_change_a_bit() {
-    let (sparse, dense, labels) = corpus(300, 13);
+    let (sparse, dense, labels) = corpus(700, 13);
     let features = FeatureBlocks::both(&sparse, Features::new(&dense, 9).unwrap()).unwrap();
     let targets = Targets::one_each(&labels).unwrap();
     let with = |n_threads: usize| {

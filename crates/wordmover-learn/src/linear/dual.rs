@@ -27,8 +27,10 @@ use super::group::Group;
 use super::lanes::Lanes;
 use super::params::LinearParams;
 
-/// Passes after which Newton steps take over: `docs/svm.md` has the measurements.
-const MOST_DUAL_EPOCHS: usize = 20;
+/// Passes after which Newton steps take over: soon where rows are more than columns, and
+/// hardly ever where they are fewer. `docs/svm.md` has the measurements.
+const MOST_DUAL_EPOCHS_TALL: usize = 20;
+const MOST_DUAL_EPOCHS_WIDE: usize = 2000;
 
 /// How the solution of one machine was found.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -69,8 +71,6 @@ impl<const L: usize> Pass<L> {
 pub(crate) struct Schedule {
     pub tolerance: f64,
     pub max_epochs: usize,
-    /// Passes in the dual before Newton steps take over.
-    pub most_dual_epochs: usize,
     pub seed: u64,
 }
 
@@ -79,7 +79,6 @@ impl Schedule {
         Schedule {
             tolerance: params.tolerance,
             max_epochs: params.max_epochs,
-            most_dual_epochs: MOST_DUAL_EPOCHS,
             seed: params.seed,
         }
     }
@@ -97,7 +96,12 @@ impl<const L: usize> Group<'_, L> {
         let mut visited = vec![running; n];
         let mut limit = [f64::INFINITY; L];
         let mut fits = vec![None; self.n_lanes];
-        let most_epochs = schedule.max_epochs.min(schedule.most_dual_epochs);
+        let most_epochs = if n < self.rows.n_columns() {
+            MOST_DUAL_EPOCHS_WIDE
+        } else {
+            MOST_DUAL_EPOCHS_TALL
+        };
+        let most_epochs = most_epochs.min(schedule.max_epochs);
         for epoch in 1..=most_epochs {
             shuffle(&mut order, schedule.seed, epoch as u64);
             let pass = self.descend(cost, &order, &mut visited, &limit);
