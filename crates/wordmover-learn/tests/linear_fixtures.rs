@@ -29,7 +29,8 @@ fn numbers<T: std::str::FromStr<Err: std::fmt::Debug>>(cell: &str) -> Vec<T> {
 
 fn read(name: &str) -> Problem {
     let text = std::fs::read_to_string(folder().join(format!("{name}.tsv"))).unwrap();
-    let (mut counts, mut sparse): (Vec<Vec<(u32, f64)>>, Vec<Vec<(u32, f64)>>) = (vec![], vec![]);
+    let mut counts: Vec<Vec<(u32, f64)>> = Vec::new();
+    let mut sparse: Vec<Vec<(u32, f64)>> = Vec::new();
     let (mut labels, mut row_weights, mut dense) = (vec![], vec![], vec![]);
     for line in text.lines() {
         let cells: Vec<&str> = line.split('\t').collect();

@@ -357,6 +357,45 @@ fn what_was_learnt_is_found_again() {
     );
 }
 
+/// More features than documents, as they come out of an embedding.
+#[test]
+fn wide_standardised_rows_have_the_objective_of_the_primal_solver() {
+    let (n_rows, n_columns) = (90, 2500);
+    let mut state = 3u32;
+    let mut number = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 8) as f32 / 16_777_216.0
+    };
+    let labels: Vec<usize> = (0..n_rows).map(|row| row * row % 7 % 3).collect();
+    let mut values = Vec::new();
+    for label in &labels {
+        values
+            .extend((0..n_columns).map(|j| 0.02 + 0.001 * number() * (1 + (j + label) % 3) as f32));
+    }
+    let features = Features::new(&values, n_columns).unwrap();
+    let targets = Targets::one_each(&labels).unwrap();
+    for cost in [1e-5, 1e-3, 1e-1] {
+        let params = SvmParams::default()
+            .cost(cost)
+            .standardize(true)
+            .bias(Some(1.0));
+        let primal = LinearSvm::fit(params.tolerance(1e-9), features, &labels).unwrap();
+        let params = LinearParams::default().cost(cost).tolerance(1e-8);
+        let dual = fit(params, FeatureBlocks::dense(features), &targets);
+        assert!(dual.converged());
+        for (machine, fit) in dual.fits().iter().enumerate() {
+            let class = dual.classes()[machine];
+            let position = primal.classes().iter().position(|&c| c == class).unwrap();
+            let expected = primal.solutions()[position].objective;
+            let difference = (fit.objective - expected).abs();
+            assert!(
+                difference <= 1e-6 * expected,
+                "C = {cost}: {fit:?} {expected}"
+            );
+        }
+    }
+}
+
 #[test]
 fn a_machine_that_stops_early_says_so() {
     let (sparse, _, labels) = corpus(200, 4);

@@ -187,8 +187,8 @@ impl Sigmoid {
                     break Some((next, found));
                 }
                 length /= 2.0;
-                // A determinant of 0 gives steps that are no numbers, and this ends it.
-                if !(length >= LEAST_STEP) {
+                // This ends steps that are no numbers, too (a determinant of 0).
+                if length < LEAST_STEP {
                     break None;
                 }
             };
