@@ -34,6 +34,16 @@ pub enum Error {
         /// The value.
         value: f32,
     },
+    /// Columns of a sparse row ascend, and are columns of the matrix.
+    #[error("row {row}: column {column} is out of order, repeated or not below {n_columns}")]
+    SparseColumn {
+        /// Row of the value.
+        row: usize,
+        /// The column named.
+        column: usize,
+        /// Columns of the matrix.
+        n_columns: usize,
+    },
     /// A classifier needs something to tell apart.
     #[error("all {n_rows} rows are of class {class}: at least two classes are needed")]
     OneClass {

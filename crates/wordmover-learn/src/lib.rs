@@ -1,15 +1,18 @@
-//! Learning from dense features: the classifiers and the cross-validation of the Word
-//! Mover's Embedding paper (section 4), without any text in it.
+//! Learning from features: the classifiers and the cross-validation of the Word Mover's
+//! Embedding paper (section 4), and linear classifiers on sparse and dense features side by
+//! side; without any text in it.
 //!
 //! | for | where |
 //! | --- | --- |
-//! | linear SVM, LIBLINEAR's `-s 2` to the last bit | [`LinearSvm`], [`svm`] |
+//! | linear SVM on sparse features, dense features or both; several classes a row; weights of classes and rows; C by cross-validation; probabilities | [`LinearClassifier`], [`linear`] |
+//! | sparse features, TF-IDF | [`SparseRows`], [`TfIdf`] |
+//! | the paper's linear SVM, LIBLINEAR's `-s 2` to the last bit | [`LinearSvm`], [`svm`] |
 //! | gamma, C and `D_max` by cross-validation | [`grid`] |
 //! | votes of nearest neighbours, K by cross-validation | [`knn`] |
 //! | folds and random splits | [`split`] |
-//! | accuracy, F1, confusion matrix | [`metrics`] |
+//! | accuracy, F1, confusion matrix | [`metrics`], [`multilabel`] |
 //!
-//! Features are rows of `f32` ([`Features`]), classes are ids of the caller's choice.
+//! Dense features are rows of `f32` ([`Features`]), classes are ids of the caller's choice.
 //!
 //! ```
 //! use std::ops::ControlFlow;
@@ -50,10 +53,18 @@ mod error;
 mod features;
 pub mod grid;
 pub mod knn;
+pub mod linear;
 pub mod metrics;
+pub mod multilabel;
+mod scaling;
+mod sparse;
 pub mod split;
 pub mod svm;
+mod tfidf;
 
 pub use error::{Error, Result};
 pub use features::Features;
+pub use linear::{FeatureBlocks, LinearClassifier, LinearParams, Targets};
+pub use sparse::SparseRows;
 pub use svm::{CheckedSvmParams, LinearSvm, Solution, Stop, SvmParams};
+pub use tfidf::TfIdf;

@@ -172,7 +172,7 @@ fn members_by_class(labels: &[usize]) -> Vec<(usize, Vec<usize>)> {
 }
 
 /// Fisher and Yates, from the end.
-fn shuffle(rows: &mut [usize], seed: u64, stream: u64) {
+pub(crate) fn shuffle<T>(rows: &mut [T], seed: u64, stream: u64) {
     let mut key = [0; 32];
     key[..8].copy_from_slice(&seed.to_le_bytes());
     let mut generator = ChaCha8Rng::from_seed(key);

@@ -3,6 +3,7 @@
 
 use crate::error::{Error, Result, same_length};
 use crate::features::Features;
+use crate::scaling::{ColumnScaling, column_scaling};
 
 use super::panels::Panels;
 
@@ -24,14 +25,6 @@ pub(crate) struct Design {
     /// The columns' scaling, if they were standardised.
     scaling: Option<Vec<ColumnScaling>>,
     bias: Option<f64>,
-}
-
-/// A column `x` is used as `(x - mean) * factor`.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct ColumnScaling {
-    mean: f64,
-    /// One over the standard deviation; 0 for a column that is constant.
-    factor: f64,
 }
 
 impl Design {
@@ -57,7 +50,7 @@ impl Design {
                 n_rows,
             });
         }
-        let scaling = standardize.then(|| column_scaling(features));
+        let scaling = standardize.then(|| column_scaling(features, 0..n_rows));
         let n_features = features.n_columns();
         let n_columns = n_features + usize::from(bias.is_some());
         let (rows, columns) = if scaling.is_none() && bias.is_none() {
@@ -69,7 +62,7 @@ impl Design {
                     None => values.extend_from_slice(features.row(row)),
                     Some(scaling) => {
                         let each = scaling.iter().zip(features.row(row));
-                        values.extend(each.map(|(scaling, &x)| scaling.apply(x)));
+                        values.extend(each.map(|(scaling, &x)| scaling.apply(x) as f32));
                     }
                 }
                 values.extend(bias.map(|bias| bias as f32));
@@ -125,12 +118,6 @@ impl Design {
     }
 }
 
-impl ColumnScaling {
-    fn apply(self, value: f32) -> f32 {
-        ((f64::from(value) - self.mean) * self.factor) as f32
-    }
-}
-
 /// Both layouts of the rows in this order.
 fn pack(matrix: Features, order: &[usize]) -> (Panels, Panels) {
     let rows = Panels::of_rows(matrix, order);
@@ -150,38 +137,4 @@ fn in_order_of_appearance(labels: &[usize]) -> (Vec<usize>, Vec<usize>) {
         })
         .collect();
     (classes, class_of)
-}
-
-/// Mean and standard deviation of each column, in two passes over the rows in their
-/// order. The variance is that of the rows themselves (divided by their number).
-fn column_scaling(features: Features) -> Vec<ColumnScaling> {
-    let n = features.n_rows() as f64;
-    let mut means = vec![0.0; features.n_columns()];
-    for row in 0..features.n_rows() {
-        for (sum, &x) in means.iter_mut().zip(features.row(row)) {
-            *sum += f64::from(x);
-        }
-    }
-    means.iter_mut().for_each(|mean| *mean /= n);
-    let mut squares = vec![0.0; features.n_columns()];
-    // A mean is rounded, so the deviations of a constant column need not sum to 0.
-    let mut constant = vec![true; features.n_columns()];
-    let first = features.row(0);
-    for row in 0..features.n_rows() {
-        for (column, &x) in features.row(row).iter().enumerate() {
-            let deviation = f64::from(x) - means[column];
-            squares[column] += deviation * deviation;
-            constant[column] &= x == first[column];
-        }
-    }
-    let each = means.into_iter().zip(squares).zip(constant);
-    each.map(|((mean, squares), constant)| ColumnScaling {
-        mean,
-        factor: if constant {
-            0.0
-        } else {
-            1.0 / (squares / n).sqrt()
-        },
-    })
-    .collect()
 }
