@@ -84,7 +84,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--dim", type=int, default=160, help="components to keep [160]")
     add("--precision", choices=["int8", "f16", "f32"], default="int8", help="[int8]")
     add("--strength", type=float, default=0.1,
-        help="how strongly learnt vectors are held near words encoded one by one [0.1]")  # fmt: skip
+        help="how strongly learnt vectors are held near single words [0.1]")  # fmt: skip
     add("--no-pieces", action="store_true", help="leave the teacher's word pieces out")
     add("--seed", type=int, default=0, help="[0]")
     add("--device", help="cpu, cuda, ...; chosen by the teacher's package if not given")
