@@ -283,6 +283,13 @@ def test_a_file_is_not_overwritten_unasked(tmp_path, capsys):
     assert out.read_text() == "x"
 
 
+def test_a_place_that_cannot_be_written_is_refused_before_the_work(tmp_path, capsys):
+    _, arguments = program(tmp_path, tmp_path, "--force")
+    arguments[arguments.index("-o") + 1] = str(tmp_path / "none" / "out.safetensors")
+    assert main(arguments) == 1
+    assert "no folder to write to" in capsys.readouterr().err
+
+
 @pytest.mark.skipif(
     importlib.util.find_spec("sentence_transformers") is not None, reason="the extra is installed"
 )
