@@ -13,7 +13,7 @@ from wordmover import WordVectors
 from wordmover.distill import DistillError, Distilled, distill, read_words
 from wordmover.distill.__main__ import main
 from wordmover.distill._algebra import averages, principal_axes, ridge
-from wordmover.distill._file import decode, quantize, write_vectors
+from wordmover.distill._file import checksum, decode, quantize, write_vectors
 from wordmover.distill._words import probabilities, words_of
 
 WORDS = "the of cat dog sea ship bread honey goat river blue old ca".split()
@@ -147,6 +147,27 @@ def parts(path):
     return header, tensors
 
 
+def test_the_distilled_vectors_of_the_repository_are_whole():
+    path = pathlib.Path(__file__).resolve().parents[2]
+    path = path / "crates/wordmover/data/minilm-160d-81k.int8.safetensors"
+    header, tensors = parts(path)
+    found = WordVectors.load(path)
+    assert (len(found), found.dim) == (81_000, 160)
+    assert all(word in found for word in ["a", "i", "1999", "u.s.", "don't", "co-founder"])
+    names = unpack(tensors["pieces"], tensors["piece_ends"])
+    also = [found.words[i] for i in tensors["piece_words"]]
+    assert len(names) + len(also) == 29_523 == len({*names, *also})
+    rows = decode(tensors["piece_vectors"], tensors["piece_scales"])
+    due = header["__metadata__"]["pieces_checksum"]
+    assert checksum(names, rows, tensors["piece_words"]) == due
+    assert np.isclose(tensors["probabilities"].sum(), 1, atol=1e-4)
+    assert os.path.getsize(path) <= 16_000_000
+
+
+def unpack(packed, ends):
+    return [packed[a:b].tobytes().decode() for a, b in zip([0, *ends[:-1]], ends)]
+
+
 def test_learning_comes_nearer_the_teacher_and_pieces_compose():
     teacher = FakeTeacher()
     counts = np.array([1e7] + [1.0] * (len(WORDS) - 1))
@@ -260,6 +281,13 @@ def test_a_file_is_not_overwritten_unasked(tmp_path, capsys):
     assert main(arguments) == 1
     assert "exists already; --force replaces it" in capsys.readouterr().err
     assert out.read_text() == "x"
+
+
+def test_a_place_that_cannot_be_written_is_refused_before_the_work(tmp_path, capsys):
+    _, arguments = program(tmp_path, tmp_path, "--force")
+    arguments[arguments.index("-o") + 1] = str(tmp_path / "none" / "out.safetensors")
+    assert main(arguments) == 1
+    assert "no folder to write to" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(

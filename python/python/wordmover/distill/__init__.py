@@ -47,7 +47,7 @@ SIF_A = 1e-3
 AS_PIECES = ((1e-5, 0.3), (1e-4, 0.1), (1.0, 0.02))
 # One sentence in so many is kept to measure by.
 HELD_OUT = 50
-CHUNK = 4096
+CHUNK = 512
 
 
 @dataclasses.dataclass(frozen=True)

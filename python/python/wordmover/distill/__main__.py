@@ -19,12 +19,18 @@ def main(arguments: list[str] | None = None) -> int:
     except OSError as error:
         print(f"error: cannot write {options.output}: {error.strerror}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
     return 0
 
 
 def _run(options: argparse.Namespace) -> None:
     if os.path.exists(options.output) and not options.force:
         raise DistillError(f"{options.output} exists already; --force replaces it")
+    folder = os.path.dirname(options.output) or "."
+    if not os.path.isdir(folder) or not os.access(folder, os.W_OK):
+        raise DistillError(f"cannot write {options.output}: no folder to write to")
     words, counts = read_words(options.words)
     text = list(read_lines(options.text)) if options.text else None
     teacher = SentenceTransformerTeacher(options.model, options.device)
@@ -84,7 +90,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--dim", type=int, default=160, help="components to keep [160]")
     add("--precision", choices=["int8", "f16", "f32"], default="int8", help="[int8]")
     add("--strength", type=float, default=0.1,
-        help="how strongly learnt vectors are held near words encoded one by one [0.1]")  # fmt: skip
+        help="how strongly learnt vectors are held near single words [0.1]")  # fmt: skip
     add("--no-pieces", action="store_true", help="leave the teacher's word pieces out")
     add("--seed", type=int, default=0, help="[0]")
     add("--device", help="cpu, cuda, ...; chosen by the teacher's package if not given")

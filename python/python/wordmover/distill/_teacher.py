@@ -49,7 +49,8 @@ class SentenceTransformerTeacher:
             raise DistillError(f"cannot load the sentence transformer {name}: {reason}") from error
         self._model.eval()
         self._batch_size = batch_size
-        self._tokenizer = getattr(self._model.tokenizer, "backend_tokenizer", None)
+        tokenizer = getattr(self._model, "tokenizer", None)
+        self._tokenizer = getattr(tokenizer, "backend_tokenizer", None)
         self._piece_ids = self._find_pieces()
 
     def encode(self, texts: list[str]) -> Matrix:
