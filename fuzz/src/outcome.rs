@@ -1,0 +1,36 @@
+//! What came of an input, as a number.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// Of an error: its message without numbers and quoted parts, which vary with the input.
+/// Every message is one line that ends without a full stop.
+pub fn of_error(error: &dyn std::fmt::Display) -> u64 {
+    let message = error.to_string();
+    assert!(
+        !message.contains(['\n', '\r']),
+        "several lines: {message:?}"
+    );
+    assert!(!message.ends_with('.'), "a full stop: {message:?}");
+    let mut hasher = DefaultHasher::new();
+    let mut quoted = false;
+    for character in message.chars() {
+        match character {
+            '"' | '`' => quoted = !quoted,
+            _ if quoted || character.is_numeric() => {}
+            _ => character.hash(&mut hasher),
+        }
+    }
+    hasher.finish()
+}
+
+/// Of a success: what it is like, coarsely.
+pub fn of(value: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    ("done", value).hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Sizes that matter: 0, 1, 2, and then by powers of four.
+pub fn size(n: usize) -> u32 {
+    if n < 3 { n as u32 } else { 3 + n.ilog2() / 2 }
+}
