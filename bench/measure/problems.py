@@ -1,11 +1,15 @@
-"""Transport problems and documents made from a seed, with the standard library alone.
+"""Transport problems and documents made from a seed: synthetic ones, and real ones.
 
-As in the method, points lie on the unit sphere (uniform coordinates, scaled to
-length 1), costs are Euclidean, and weights are small word counts over their total
-or, for random documents, 1/D each.
+As in the method, points lie on the unit sphere, costs are Euclidean, and weights are word
+counts over their total or, for random documents, 1/D each. Synthetic words are random
+points, made with the standard library alone. Real ones are the words of documents of
+corpora with their vectors (NumPy and gensim are needed); random documents are then drawn
+as the embedding does it, uniformly between the extreme coordinates and scaled to length 1.
 """
 
+import collections
 import functools
+import gzip
 import math
 import random
 from array import array
@@ -45,7 +49,7 @@ def how_many(rows, columns, n_costs, least, most):
     return max(least, min(most, n_costs // (rows * columns)))
 
 
-def make(seed, rows, columns, n):
+def synthetic(seed, rows, columns, n):
     """`n` problems (costs, supply, demand): a document against a random document, or
     against another document of as many words where rows and columns are equal."""
     rng = random.Random(f"{seed} {rows}x{columns}")
@@ -58,6 +62,65 @@ def make(seed, rows, columns, n):
         demand = nbow(rng, columns) if rows == columns else array("d", [1 / columns] * columns)
         problems.append((costs, supply, demand))
     return problems
+
+
+class Real:
+    """Problems from the words of real documents."""
+
+    def __init__(self, corpora, vectors, stop_words=()):
+        import numpy
+        from gensim.models import KeyedVectors
+
+        self.numpy = numpy
+        model = KeyedVectors.load_word2vec_format(str(vectors), binary=True)
+        points = model.vectors / numpy.linalg.norm(model.vectors, axis=1, keepdims=True)
+        self.points = points.astype(float)
+        self.range = float(points.min()), float(points.max())
+        # Of each document the ids of its known words and how often they occur.
+        self.documents = []
+        for corpus in corpora:
+            with gzip.open(corpus, "rt", encoding="utf-8") as lines:
+                for line in lines:
+                    words = line.rstrip("\n").split("\t", 2)[2].lower().split()
+                    known = (model.key_to_index.get(w) for w in words if w not in stop_words)
+                    found = collections.Counter(i for i in known if i is not None)
+                    self.documents.append(list(found.items()))
+
+    def make(self, seed, rows, columns, n):
+        """As `synthetic`; a document has its first words, of one of so many at least."""
+        rng = random.Random(f"{seed} {rows}x{columns} real")
+        noise = self.numpy.random.default_rng(rng.randrange(1 << 32))
+        is_pair = rows == columns
+        long_enough = [d for d in self.documents if len(d) >= rows]
+        if len(long_enough) < 2:
+            raise SystemExit(f"error: no two documents have {rows} known words")
+
+        def document():
+            ids, n_times = zip(*rng.choice(long_enough)[:rows])
+            total = sum(n_times)
+            return self.points[list(ids)], array("d", (count / total for count in n_times))
+
+        problems = []
+        for _ in range(n):
+            x, supply = document()
+            if is_pair:
+                y, demand = document()
+            else:
+                y = noise.uniform(*self.range, (columns, x.shape[1]))
+                y /= self.numpy.linalg.norm(y, axis=1, keepdims=True)
+                demand = array("d", [1 / columns] * columns)
+            costs = self.numpy.sqrt(((x[:, None] - y[None]) ** 2).sum(axis=2))
+            problems.append((array("d", costs.ravel()), supply, demand))
+        return problems
+
+
+def maker(kind, parameters, run):
+    """A function that makes problems of a kind, and what they stand for."""
+    if kind == "synthetic":
+        return synthetic, f"synthetic: {DIM}-dimensional random points"
+    corpora = [run.corpus(name) for name in parameters.corpora]
+    real = Real(corpora, run.data("vectors", parameters.vectors))
+    return real.make, f"real: words of {', '.join(parameters.corpora)}, {parameters.vectors}"
 
 
 def write(path, problems):

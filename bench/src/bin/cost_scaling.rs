@@ -3,7 +3,7 @@
 //! Documents of known length are drawn from the built-in vocabulary, frequent words
 //! more often (Zipf's law). From one setting, the number of documents `N`, the number
 //! of features `R` and the number of distinct words a document `L` are varied in turn;
-//! printed and drawn are the fastest times on one thread, with slopes fitted to
+//! printed, as JSON, and drawn are the fastest times on one thread, with slopes fitted to
 //! logarithms: 1 is linear.
 
 #![expect(clippy::print_stdout, reason = "this is a program")]
@@ -68,18 +68,23 @@ fn main() -> Result<(), Box<dyn Error>> {
     ];
     for (name, values, setting) in varied {
         let mut points = Vec::new();
-        println!("{name:>28}  seconds");
         for value in values {
             let seconds = seconds(&vectors, setting(value))?;
-            println!("{value:>28}  {seconds:.4}");
             points.push((value as f64, seconds));
         }
-        println!("{:>28}  {:.3}\n", "slope", line(&points).0);
         series.push(Series { name, points });
     }
     if let Some(path) = std::env::args().nth(1) {
         draw(&path, &series)?;
     }
+    let series: Vec<_> = series
+        .iter()
+        .map(|Series { name, points }| {
+            let whole: Vec<_> = points.iter().map(|&(x, y)| (x as u64, y)).collect();
+            serde_json::json!({"name": name, "points": whole, "slope": line(points).0})
+        })
+        .collect();
+    println!("{}", serde_json::Value::from(series));
     Ok(())
 }
 

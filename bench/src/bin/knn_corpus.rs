@@ -1,15 +1,15 @@
 //! Measures exact nearest neighbours on a labelled corpus.
 //!
 //! Reads lines of `split<TAB>label<TAB>text`, gzipped, finds for every test document
-//! its 19 nearest training documents, and says how long that took, what share of the
-//! pairs needed an exact solve and how often the majority of the neighbours is right.
+//! its 19 nearest training documents, and prints as JSON how long that took, how many of
+//! the pairs needed an exact solve and how often the majority of the neighbours is right.
 //! 200 queries (`--verify`) are compared with a search of every pair. A corpus without a split
 //! (`-`) gets one: after a seeded shuffle, the first 70 % are for training. `--pairs FILE`
 //! writes 500 random pairs of a test and a training document with their distance, for a
 //! peer: `distance<TAB>words<TAB>words`, every word as often as it occurs.
 //!
 //! ```sh
-//! cargo run --release -p wordmover --example knn_corpus -- twitter.tsv.gz --stop-words none
+//! cargo run --release -p wordmover-bench --bin knn_corpus -- twitter.tsv.gz --stop-words none
 //! ```
 
 #![expect(clippy::print_stdout, reason = "this is a program")]
@@ -75,13 +75,6 @@ fn main() -> Result<(), Error> {
     let queries = bags(&test);
     let index = WmdIndex::new(space.clone(), bags(&train))?;
     let n_words: usize = index.documents().iter().map(Document::len).sum();
-    println!(
-        "{} training and {} test documents, {:.1} distinct words each, {} in all",
-        train.len(),
-        test.len(),
-        n_words as f64 / train.len() as f64,
-        index.n_words()
-    );
 
     let start = Instant::now();
     let mut total = SearchStatistics::default();
@@ -90,22 +83,6 @@ fn main() -> Result<(), Error> {
         ControlFlow::Continue(())
     })?;
     let seconds = start.elapsed().as_secs_f64();
-    println!(
-        "{K} nearest neighbours in {seconds:.2} s on {} threads: {:.3} ms a query",
-        rayon::current_num_threads(),
-        1e3 * seconds / queries.len() as f64
-    );
-    let share = |n: u64| 100.0 * n as f64 / total.pairs as f64;
-    println!(
-        "{} pairs: {:.2} % bounded again, {:.2} % solved",
-        total.pairs,
-        share(total.bounded_again),
-        share(total.solved)
-    );
-    println!(
-        "{:.2} % classified rightly",
-        100.0 * accuracy(&train, &test, &found)
-    );
 
     let chosen: Vec<usize> = (0..n_verified)
         .map(|_| below(queries.len(), &mut random))
@@ -118,11 +95,22 @@ fn main() -> Result<(), Error> {
             "query {i}"
         );
     }
-    let seconds = start.elapsed().as_secs_f64();
-
+    let brute_seconds = start.elapsed().as_secs_f64() / n_verified.max(1) as f64;
     println!(
-        "the same for {n_verified} queries compared with every document: {:.3} ms a query",
-        1e3 * seconds / n_verified.max(1) as f64
+        "{}",
+        serde_json::json!({
+            "train": train.len(),
+            "test": test.len(),
+            "words": n_words as f64 / train.len() as f64,
+            "k": K,
+            "threads": rayon::current_num_threads(),
+            "seconds": seconds,
+            "pairs": total.pairs,
+            "bounded_again": total.bounded_again,
+            "solved": total.solved,
+            "accuracy": accuracy(&train, &test, &found),
+            "brute_seconds_a_query": brute_seconds,
+        })
     );
     if let Some(path) = pairs {
         let mut lines = String::new();

@@ -1,15 +1,19 @@
 //! How many of the exact nearest neighbours search by embedding finds, and how long
-//! both take: `cargo run --release -p wordmover --example search_recall -- CORPUS.tsv`.
+//! both take, as JSON: `search_recall CORPUS.tsv.gz EVERY FEATURES,...`.
 //!
 //! The corpus has a document a line, `split<TAB>label<TAB>text`: documents of the split
-//! `train` are searched, those of `test` (every eleventh) are the queries. Times are
+//! `train` are searched, every so many of `test` are the queries. Times are
 //! those of the processor where the system tells (Linux), so that a busy machine does
 //! less harm.
 
+use std::fs::File;
+use std::io::Read;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use flate2::read::MultiGzDecoder;
+use serde_json::json;
 use wordmover::{
     Document, EmbeddingIndex, EmbeddingParams, Neighbor, SearchStatistics, WmdIndex,
     WordMoversEmbedding, WordVectors,
@@ -19,8 +23,14 @@ const K: usize = 10;
 
 #[expect(clippy::print_stdout, reason = "this is a program")]
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let path = std::env::args().nth(1).ok_or("name a corpus")?;
-    let corpus = std::fs::read_to_string(path)?;
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [path, every, features] = &arguments[..] else {
+        return Err("expected CORPUS.tsv.gz EVERY FEATURES,...".into());
+    };
+    let features = features.split(',').map(str::parse::<usize>);
+    let features = features.collect::<Result<Vec<_>, _>>()?;
+    let mut corpus = String::new();
+    MultiGzDecoder::new(File::open(path)?).read_to_string(&mut corpus)?;
     let (mut train, mut test) = (Vec::new(), Vec::new());
     for line in corpus.lines() {
         let mut fields = line.splitn(3, '\t');
@@ -30,17 +40,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             _ => {}
         }
     }
-    let test: Vec<&str> = test.into_iter().step_by(11).collect();
+    let test: Vec<&str> = test.into_iter().step_by(every.parse()?).collect();
     let vectors = Arc::new(WordVectors::builtin());
-    println!(
-        "{} documents, {} queries, {K} neighbours",
-        train.len(),
-        test.len()
-    );
 
     let mut exact: Option<Vec<Vec<Neighbor>>> = None;
-    println!("features  candidates  recall@{K}  solved  ms a query");
-    for n_features in [256, 512, 1024] {
+    let mut rows = Vec::new();
+    for n_features in features {
         let params = EmbeddingParams::default().n_features(n_features);
         let model = WordMoversEmbedding::fit(params, vectors.clone(), &train)?;
         let bag = |text: &&str| model.document(&model.word_counts(text));
@@ -58,7 +63,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                     ControlFlow::Continue(())
                 })?;
                 let (time, solved) = (per_query(start), work.solved as f64 / queries.len() as f64);
-                println!("   exact         all     1.0000  {solved:6.1}  {time:10.2}");
+                rows.push(json!(["exact", "all", 1.0, solved, time]));
                 exact.insert(found)
             }
         };
@@ -79,9 +84,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             }
             let recall = n_found as f64 / exact.iter().map(Vec::len).sum::<usize>() as f64;
             let solved = work.solved as f64 / queries.len() as f64;
-            println!("{n_features:8}  {n_candidates:10}  {recall:9.4}  {solved:6.1}  {time:10.2}");
+            rows.push(json!([n_features, n_candidates, recall, solved, time]));
         }
     }
+    let (documents, queries) = (train.len(), test.len());
+    let found = json!({"documents": documents, "queries": queries, "k": K, "rows": rows});
+    println!("{found}");
     Ok(())
 }
 

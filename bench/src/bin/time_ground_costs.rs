@@ -1,4 +1,4 @@
-//! Our side of `bench/ground`:
+//! Our side of `bench/run ground`:
 //!
 //! ```text
 //! time_ground_costs ROWS COLUMNS DIM COSTS
@@ -10,7 +10,7 @@
 //! again and again for so long, and the answer is the fastest time in seconds.
 
 // The module is private to the library; this is the same source.
-#[path = "../src/ground/product.rs"]
+#[path = "../../../crates/wordmover/src/ground/product.rs"]
 mod product;
 
 use std::error::Error;

@@ -1,4 +1,4 @@
-//! Our side of `bench/peers` and `bench/instructions`:
+//! Our side of `bench/run peers` and `bench/run instructions`:
 //!
 //! ```text
 //! time_solver transport PROBLEMS [PASSES]

@@ -1,14 +1,15 @@
-//! Our side of `bench/svm`: works whenever a line comes in, and tells how long it took.
+//! Our side of `bench/run svm`: works whenever a line comes in, and prints how long it took.
 //!
 //! The file holds, little-endian, the numbers of rows and of columns as u64, a class id
 //! a row as u32, and the rows as f32. A line of standard input is one of
 //!
 //! - `fit C TOLERANCE`: the rows are features. The answer is a line with the seconds,
 //!   the Newton steps, the steps of conjugate gradients and the objective of each
-//!   machine; and a line with the predicted classes of the rows.
+//!   binary classifier; and a line with the predicted classes of the rows.
 //! - `grid cold` or `grid warm`: the rows are distances. The paper's grid of gamma and C
-//!   by 10 folds, every machine from 0 or from the last one's solution; the answer is a line with the seconds, the machines fitted, and the point chosen: gamma,
-//!   C and accuracy.
+//!   by 10 folds, every binary classifier from 0 or from the last one's solution; the
+//!   answer is a line with the seconds, the classifiers fitted, and the point chosen:
+//!   gamma, C and accuracy.
 
 use std::error::Error;
 use std::io::{BufRead, Write};

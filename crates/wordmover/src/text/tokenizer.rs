@@ -48,6 +48,8 @@ impl Tokenizer {
         let mut buffer = String::new();
         let mut lowered = String::new();
         for segment in text.unicode_words() {
+            // A mark after a blank belongs to it, and some marks count as letters.
+            let segment = segment.trim_start();
             buffer.clear();
             match self.case {
                 Case::Lower => lower_into(segment, &mut buffer),
@@ -113,6 +115,12 @@ mod tests {
             words(&all, "re-read: 3.5 (GB) état"),
             ["re", "read", "3.5", "gb", "état"]
         );
+    }
+
+    #[test]
+    fn a_blank_before_a_mark_is_not_part_of_the_word() {
+        let words = words(&Tokenizer::default(), "a_b \u{119df} band");
+        assert_eq!(words, ["a_b", "\u{119df}", "band"]);
     }
 
     #[test]

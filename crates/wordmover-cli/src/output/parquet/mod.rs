@@ -1,5 +1,9 @@
 //! Parquet: a column `id` and a column `embedding`, a list of `n_features` floats.
 //!
+//! Written here and not by the `parquet` crate, which with Arrow is half of the crates and
+//! most of the time of a first build: a file of two plain columns takes a fraction of
+//! either. The crate reads what is written back in the tests.
+//!
 //! The Arrow schema stored with the file makes the lists fixed-size ones for readers
 //! that know those. Nothing is compressed and no dictionary is made: the floats of an
 //! embedding hardly repeat, so both would cost time and save next to nothing.
@@ -7,138 +11,153 @@
 //! A row group is held in memory until it is full. It is ended by its size and not by
 //! a number of rows, which may have four thousand numbers or four.
 
-use std::io::{self, Write};
-use std::sync::Arc;
+mod column;
+mod schema;
+mod thrift;
 
-use arrow_array::{
-    ArrayRef, FixedSizeListArray, Float32Array, Int64Array, RecordBatch, StringArray,
-};
-use arrow_schema::{DataType, Field, FieldRef, Schema, SchemaRef};
-use parquet::arrow::ArrowWriter;
-use parquet::basic::Compression;
-use parquet::errors::ParquetError;
-use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use std::io::{self, Write};
 
 use super::ids::{Ids, RowIds};
+use column::{Chunk, Column};
 
 const ROW_GROUP_BYTES: usize = 64 << 20;
-
-/// Rows are handed to the Parquet writer in parts of about this many numbers, because
-/// it keeps several bytes for each besides the number itself.
-const BATCH_VALUES: usize = 1 << 19;
+const MAGIC: &[u8] = b"PAR1";
+const CREATED_BY: &str = concat!("wordmover version ", env!("CARGO_PKG_VERSION"));
 
 /// Writes a table of ids and embeddings.
-pub struct ParquetWriter<W: Write + Send> {
-    writer: ArrowWriter<W>,
-    schema: SchemaRef,
-    item: FieldRef,
+pub struct ParquetWriter<W: Write> {
+    writer: W,
+    /// Bytes written so far.
+    position: u64,
+    ids: Ids,
     n_features: usize,
     row_group_bytes: usize,
+    id_column: Column,
+    embedding_column: Column,
+    n_group_rows: usize,
+    groups: Vec<Group>,
 }
 
-impl<W: Write + Send> ParquetWriter<W> {
+/// A row group that was written.
+struct Group {
+    n_rows: usize,
+    chunks: [Chunk; 2],
+}
+
+impl<W: Write> ParquetWriter<W> {
     pub fn new(writer: W, n_features: usize, ids: Ids) -> io::Result<ParquetWriter<W>> {
         ParquetWriter::with_row_groups_of(ROW_GROUP_BYTES, writer, n_features, ids)
     }
 
     fn with_row_groups_of(
         row_group_bytes: usize,
-        writer: W,
+        mut writer: W,
         n_features: usize,
         ids: Ids,
     ) -> io::Result<ParquetWriter<W>> {
-        let id_type = match ids {
-            Ids::RowNumbers => DataType::Int64,
-            Ids::Given => DataType::Utf8,
-        };
-        // The name that the Parquet specification gives to what is in a list.
-        let item: FieldRef = Arc::new(Field::new("element", DataType::Float32, false));
-        let list = DataType::FixedSizeList(item.clone(), list_size(n_features)?);
-        let schema = Arc::new(Schema::new(vec![
-            Field::new("id", id_type, false),
-            Field::new("embedding", list, false),
-        ]));
-        let properties = WriterProperties::builder()
-            .set_compression(Compression::UNCOMPRESSED)
-            .set_dictionary_enabled(false)
-            .set_statistics_enabled(EnabledStatistics::None)
-            .set_column_statistics_enabled("id".into(), EnabledStatistics::Chunk)
-            .build();
-        let writer =
-            ArrowWriter::try_new(writer, schema.clone(), Some(properties)).map_err(io_error)?;
+        // Refused now rather than at the end.
+        schema::arrow(ids, n_features)?;
+        writer.write_all(MAGIC)?;
         Ok(ParquetWriter {
             writer,
-            schema,
-            item,
+            position: MAGIC.len() as u64,
+            ids,
             n_features,
             row_group_bytes,
+            id_column: match ids {
+                Ids::RowNumbers => Column::new("id", schema::INT64),
+                Ids::Given => Column::new("id", schema::BYTE_ARRAY),
+            },
+            embedding_column: Column::list("embedding", schema::FLOAT, n_features),
+            n_group_rows: 0,
+            groups: Vec::new(),
         })
     }
 
     pub fn write_rows(&mut self, ids: RowIds<'_>, rows: &[f32]) -> io::Result<()> {
-        let batch_rows = (BATCH_VALUES / self.n_features).max(1);
-        let mut first = 0;
-        for values in rows.chunks(batch_rows * self.n_features) {
-            let n_rows = values.len() / self.n_features;
-            let ids: ArrayRef = match ids {
-                RowIds::Numbers(number) => {
-                    let number = number as i64 + first as i64;
-                    Arc::new(Int64Array::from_iter_values(number..number + n_rows as i64))
-                }
-                RowIds::Given(ids) => {
-                    Arc::new(StringArray::from_iter_values(&ids[first..first + n_rows]))
-                }
-            };
-            self.write_batch(ids, values)?;
-            first += n_rows;
+        for (i, row) in rows.chunks_exact(self.n_features).enumerate() {
+            match ids {
+                RowIds::Numbers(first) => self.id_column.push_number((first + i as u64) as i64)?,
+                RowIds::Given(ids) => self.id_column.push_text(&ids[i])?,
+            }
+            self.embedding_column.push_floats(row)?;
+            self.n_group_rows += 1;
+            let n_bytes = self.id_column.n_value_bytes + self.embedding_column.n_value_bytes;
+            if n_bytes >= self.row_group_bytes {
+                self.end_group()?;
+            }
         }
         Ok(())
     }
 
     pub fn finish(mut self) -> io::Result<W> {
-        // The last step turns errors into prose; writing all but the footer first keeps their kind.
-        self.writer.flush().map_err(io_error)?;
-        self.writer.sync()?;
-        self.writer.into_inner().map_err(io_error)
+        if self.n_group_rows > 0 {
+            self.end_group()?;
+        }
+        let footer = self.footer()?;
+        self.writer.write_all(&footer)?;
+        let n_bytes = u32::try_from(footer.len()).map_err(io::Error::other)?;
+        self.writer.write_all(&n_bytes.to_le_bytes())?;
+        self.writer.write_all(MAGIC)?;
+        Ok(self.writer)
     }
 
-    fn write_batch(&mut self, ids: ArrayRef, values: &[f32]) -> io::Result<()> {
-        let values = Arc::new(Float32Array::from(values.to_vec()));
-        let size = list_size(self.n_features)?;
-        let embeddings = FixedSizeListArray::try_new(self.item.clone(), size, values, None)
-            .map_err(io::Error::other)?;
-        let batch = RecordBatch::try_new(self.schema.clone(), vec![ids, Arc::new(embeddings)])
-            .map_err(io::Error::other)?;
-        self.writer.write(&batch).map_err(io_error)?;
-        if self.writer.in_progress_size() >= self.row_group_bytes {
-            self.writer.flush().map_err(io_error)?;
-        }
+    fn end_group(&mut self) -> io::Result<()> {
+        let mut write = |column: &mut Column| -> io::Result<Chunk> {
+            let (bytes, chunk) = column.end_chunk(self.position)?;
+            self.writer.write_all(&bytes)?;
+            self.position += bytes.len() as u64;
+            Ok(chunk)
+        };
+        let chunks = [
+            write(&mut self.id_column)?,
+            write(&mut self.embedding_column)?,
+        ];
+        self.groups.push(Group {
+            n_rows: std::mem::take(&mut self.n_group_rows),
+            chunks,
+        });
         Ok(())
     }
-}
 
-fn list_size(n_features: usize) -> io::Result<i32> {
-    i32::try_from(n_features)
-        .map_err(|_| io::Error::other(format!("a Parquet list cannot hold {n_features} numbers")))
-}
-
-/// The system's error itself where there is one, so that its kind is not lost.
-fn io_error(error: ParquetError) -> io::Error {
-    match error {
-        ParquetError::External(cause) => match cause.downcast::<io::Error>() {
-            Ok(error) => *error,
-            Err(cause) => io::Error::other(cause),
-        },
-        other => io::Error::other(other),
+    /// The metadata at the end of the file.
+    fn footer(&self) -> io::Result<Vec<u8>> {
+        let arrow = schema::arrow(self.ids, self.n_features)?;
+        let n_rows: usize = self.groups.iter().map(|group| group.n_rows).sum();
+        let mut footer = Vec::new();
+        thrift::structure(&mut footer, |file| {
+            file.i32(1, 1);
+            schema::write(file, self.ids);
+            file.i64(3, n_rows as i64);
+            file.structures(4, &self.groups, |row_group, group| {
+                row_group.structures(1, &group.chunks, |chunk, written| written.write(chunk));
+                let n_bytes: usize = group.chunks.iter().map(|chunk| chunk.n_bytes).sum();
+                row_group.i64(2, n_bytes as i64);
+                row_group.i64(3, group.n_rows as i64);
+                row_group.i64(5, group.chunks[0].position as i64);
+                row_group.i64(6, n_bytes as i64);
+            });
+            file.structures(5, &[("ARROW:schema", &arrow)], |entry, (key, value)| {
+                entry.bytes(1, key.as_bytes());
+                entry.bytes(2, value.as_bytes());
+            });
+            file.bytes(6, CREATED_BY.as_bytes());
+            // Values are in the order of their types, for both columns.
+            file.structures(7, &[(), ()], |order, ()| order.inner(1, |_| {}));
+        });
+        Ok(footer)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use arrow_array::Array;
+    use std::sync::Arc;
+
+    use ::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
     use arrow_array::cast::AsArray;
     use arrow_array::types::{Float32Type, Int64Type};
-    use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+    use arrow_array::{Array, RecordBatch};
+    use arrow_schema::{DataType, Field, SchemaRef};
 
     use super::*;
 
