@@ -2,8 +2,8 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Of an error: its message without numbers and quoted parts, which vary with the input.
-/// Every message is one line that ends without a full stop.
+/// Of an error: the words of its message, whatever numbers and names the input put between
+/// them. Every message is one line that ends without a full stop.
 pub fn of_error(error: &dyn std::fmt::Display) -> u64 {
     let message = error.to_string();
     assert!(
@@ -12,13 +12,10 @@ pub fn of_error(error: &dyn std::fmt::Display) -> u64 {
     );
     assert!(!message.ends_with('.'), "a full stop: {message:?}");
     let mut hasher = DefaultHasher::new();
-    let mut quoted = false;
-    for character in message.chars() {
-        match character {
-            '"' | '`' => quoted = !quoted,
-            _ if quoted || character.is_numeric() => {}
-            _ => character.hash(&mut hasher),
-        }
+    let words = message.split(' ');
+    let plain = words.filter(|word| word.bytes().all(|byte| byte.is_ascii_lowercase()));
+    for word in plain.take(12) {
+        word.hash(&mut hasher);
     }
     hasher.finish()
 }
