@@ -5,105 +5,75 @@ use std::collections::BTreeSet;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyString};
+use wordmover::names::Named;
 use wordmover::text::{Case, StopWords, Tokenizer};
-use wordmover::{Components, Finish, Gamma, Normalization, RandomWords, Weighting};
+use wordmover::{Components, Error, Gamma, Normalization};
 
 use crate::texts::kind_of;
 
-/// A parameter that is one of a few names; None is one of them for some.
-fn choice<T: Copy>(
-    parameter: &str,
-    value: Option<&str>,
-    choices: &[(Option<&str>, T)],
-) -> PyResult<T> {
-    let found = choices.iter().find(|(name, _)| *name == value);
-    found.map(|&(_, choice)| choice).ok_or_else(|| {
-        let shown = |name: Option<&str>| match name {
-            Some(name) => format!("{name:?}"),
-            None => "None".to_owned(),
-        };
-        let (last, others) = choices.split_last().expect("there are choices");
-        let others: Vec<String> = others.iter().map(|(name, _)| shown(*name)).collect();
-        PyValueError::new_err(format!(
-            "{parameter} is {}: it must be {} or {}",
-            shown(value),
-            others.join(", "),
-            shown(last.0)
-        ))
-    })
+/// A parameter that is one of a few names.
+pub fn named<T: Named>(parameter: &str, name: &str) -> PyResult<T> {
+    one_of(
+        parameter,
+        Some(name),
+        T::ALL.iter().map(|&value| (Some(value.name()), value)),
+    )
 }
 
-const WEIGHTINGS: [(Option<&str>, Weighting); 3] = [
-    (Some("nbow"), Weighting::Nbow),
-    (Some("tfidf"), Weighting::Tfidf),
-    (Some("sif"), Weighting::Sif),
-];
-const FINISHES: [(Option<&str>, Finish); 3] = [
-    (Some("standardize"), Finish::Standardize),
-    (Some("center"), Finish::Center),
-    (Some("raw"), Finish::Raw),
-];
-const NORMALIZATIONS: [(Option<&str>, Normalization); 4] = [
-    (Some("unit"), Normalization::Unit),
-    (Some("center"), Normalization::Center),
-    (Some("center-unit"), Normalization::CenterUnit),
-    (None, Normalization::None),
-];
-const RANDOM_WORDS: [(Option<&str>, RandomWords); 4] = [
-    (Some("uniform"), RandomWords::Uniform),
-    (Some("uniform-centered"), RandomWords::UniformCentered),
-    (Some("gaussian"), RandomWords::Gaussian),
-    (Some("vocabulary"), RandomWords::Vocabulary),
-];
-const CASES: [(Option<&str>, Case); 2] = [(Some("lower"), Case::Lower), (Some("keep"), Case::Keep)];
-
-pub fn weighting(name: &str) -> PyResult<Weighting> {
-    choice("weights", Some(name), &WEIGHTINGS)
-}
-
+/// A normalisation; None is its name for nothing.
 pub fn normalization(name: Option<&str>) -> PyResult<Normalization> {
-    choice("normalization", name, &NORMALIZATIONS)
+    one_of("normalization", name, normalizations())
 }
 
 /// For a corpus of which no mean is taken.
 pub fn uncentered(name: Option<&str>) -> PyResult<Normalization> {
-    choice(
-        "normalization",
-        name,
-        &[NORMALIZATIONS[0], NORMALIZATIONS[3]],
-    )
+    let uncentered = normalizations().filter(|(_, value)| !value.centers());
+    one_of("normalization", name, uncentered)
 }
 
-pub fn finish(name: &str) -> PyResult<Finish> {
-    choice("finish", Some(name), &FINISHES)
+/// The other way round.
+pub fn name_of_normalization(value: Normalization) -> Option<&'static str> {
+    (value != Normalization::None).then(|| value.name())
 }
 
-/// `"keep"`, `"flatten=K"` or `"remove=K"`, as the program has it.
-pub fn components(value: &str) -> PyResult<Components> {
-    let components = match value.split_once('=') {
-        None if value == "keep" => Some(Components::Keep),
-        Some(("flatten", count)) => count.parse().ok().map(Components::Flatten),
-        Some(("remove", count)) => count.parse().ok().map(Components::Remove),
-        _ => None,
-    };
-    components.ok_or_else(|| {
+/// None comes last where it is offered.
+fn normalizations() -> impl Iterator<Item = (Option<&'static str>, Normalization)> {
+    let (none, named): (Vec<_>, Vec<_>) = Normalization::ALL
+        .iter()
+        .map(|&value| (name_of_normalization(value), value))
+        .partition(|(name, _)| name.is_none());
+    named.into_iter().chain(none)
+}
+
+fn one_of<T: Copy>(
+    parameter: &str,
+    given: Option<&str>,
+    choices: impl Iterator<Item = (Option<&'static str>, T)>,
+) -> PyResult<T> {
+    let choices: Vec<_> = choices.collect();
+    let found = choices.iter().find(|(name, _)| *name == given);
+    found.map(|&(_, value)| value).ok_or_else(|| {
+        let shown = |name: Option<&str>| match name {
+            Some(name) => format!("{name:?}"),
+            None => "None".to_owned(),
+        };
+        let names: Vec<String> = choices.iter().map(|(name, _)| shown(*name)).collect();
+        let (last, others) = names.split_last().expect("there are choices");
         PyValueError::new_err(format!(
-            "components is {value:?}: it must be \"keep\", \"flatten=K\" or \"remove=K\""
+            "{parameter} is {}: it must be {} or {last}",
+            shown(given),
+            others.join(", "),
         ))
     })
 }
 
-/// The other way round.
-pub fn name_of_components(components: Components) -> String {
-    match components {
-        Components::Flatten(count) => format!("flatten={count}"),
-        Components::Remove(count) => format!("remove={count}"),
-        _ => "keep".to_owned(),
-    }
-}
-
-pub fn random_words(name: &str) -> PyResult<RandomWords> {
-    choice("random_words", Some(name), &RANDOM_WORDS)
+/// `"keep"`, `"flatten=K"` or `"remove=K"`, as the program has it.
+pub fn components(value: &str) -> PyResult<Components> {
+    value.parse().map_err(|_: Error| {
+        PyValueError::new_err(format!(
+            "components is {value:?}: it must be \"keep\", \"flatten=K\" or \"remove=K\""
+        ))
+    })
 }
 
 /// `"auto"`, a number, or None for distances as they are.
@@ -129,11 +99,8 @@ pub fn tokenizer(case: &str, stop_words: &Bound<'_, PyAny>) -> PyResult<Tokenize
     let stop_words = if stop_words.is_none() {
         StopWords::None
     } else if let Ok(name) = stop_words.cast::<PyString>() {
-        choice(
-            "stop_words",
-            Some(name.to_str()?),
-            &[(Some("smart"), ()), (None, ())],
-        )?;
+        let choices = [(Some("smart"), ()), (None, ())].into_iter();
+        one_of("stop_words", Some(name.to_str()?), choices)?;
         StopWords::Smart
     } else {
         let words: PyResult<BTreeSet<String>> =
@@ -146,22 +113,7 @@ pub fn tokenizer(case: &str, stop_words: &Bound<'_, PyAny>) -> PyResult<Tokenize
         })?)
     };
     Ok(Tokenizer {
-        case: choice("case", Some(case), &CASES)?,
+        case: named::<Case>("case", case)?,
         stop_words,
     })
 }
-
-/// The name of a choice.
-macro_rules! name_of {
-    ($function:ident, $choice:ty, $table:ident) => {
-        pub fn $function(value: $choice) -> Option<&'static str> {
-            let found = $table.iter().find(|(_, choice)| *choice == value);
-            found.and_then(|&(name, _)| name)
-        }
-    };
-}
-name_of!(name_of_weighting, Weighting, WEIGHTINGS);
-name_of!(name_of_normalization, Normalization, NORMALIZATIONS);
-name_of!(name_of_random_words, RandomWords, RANDOM_WORDS);
-name_of!(name_of_case, Case, CASES);
-name_of!(name_of_finish, Finish, FINISHES);

@@ -7,8 +7,9 @@ use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use wordmover::document::CorpusCounts;
-use wordmover::{BagRules, Document, WmdIndex, WordSpace, wmd};
+use wordmover::{
+    Document, DocumentFitter, DocumentModel, DocumentParams, Error, Weighting, WmdIndex, wmd,
+};
 
 use crate::choices;
 use crate::errors::{no_words, to_python};
@@ -38,11 +39,19 @@ pub fn word_movers_distance(
     return_plan: bool,
 ) -> PyResult<(f64, Option<Vec<Move>>)> {
     let vectors = &vectors.get().0;
-    let tokenizer = choices::tokenizer(case, stop_words)?;
+    let mut params = DocumentParams::default()
+        .tokenizer(choices::tokenizer(case, stop_words)?)
+        .normalization(choices::uncentered(normalization)?);
+    // All words count.
+    params.bag.max_words = 1 << 24;
+    let model = DocumentModel::without_corpus(params, vectors.clone()).map_err(to_python)?;
     let bag = |document: &Bound<'_, PyAny>, index, name| {
         let bag = match document.cast::<PyDict>() {
             Ok(weights) => weighted(weights, vectors)?,
-            Err(_) => Document::nbow(&texts::count_one(document, index, &tokenizer, vectors)?),
+            Err(_) => {
+                let counts = texts::count_one(document, index, model.tokenizer(), vectors)?;
+                model.document(&counts)
+            }
         };
         if bag.is_empty() {
             let message = format!("{name} has no word that the vectors know: it has no distance");
@@ -54,8 +63,7 @@ pub fn word_movers_distance(
         bag(a, 0, "the first document")?,
         bag(b, 1, "the second document")?,
     );
-    let normalization = choices::uncentered(normalization)?;
-    let space = WordSpace::new(vectors.clone(), normalization, &[]).map_err(to_python)?;
+    let space = model.space().clone();
     let is_long = a.len().saturating_mul(b.len()) > LONG;
     if !return_plan {
         let solve = move || wmd::distance(&space, &a, &b);
@@ -111,8 +119,7 @@ fn weighted(weights: &Bound<'_, PyDict>, vectors: &wordmover::WordVectors) -> Py
 #[pyclass(frozen, module = "wordmover._native")]
 pub struct Index {
     index: Arc<WmdIndex>,
-    corpus: CorpusCounts,
-    rules: BagRules,
+    model: Arc<DocumentModel>,
 }
 
 #[pymethods]
@@ -129,43 +136,35 @@ impl Index {
         min_count: u64,
         max_words: usize,
     ) -> PyResult<Self> {
-        if max_words == 0 {
-            return Err(PyValueError::new_err(
-                "max_words is 0: it must be at least 1",
-            ));
-        }
-        let rules = BagRules {
-            weighting: choices::weighting(weights)?,
-            min_count,
-            max_words,
-        };
-        let normalization = choices::normalization(normalization)?;
-        let mut corpus = CorpusCounts::default();
-        for counts in counts.get().0.iter() {
-            corpus.observe(counts);
-        }
-        let bags = Bags::new(py, counts, &corpus, &rules)?.0;
-        if bags.iter().all(Document::is_empty) {
-            let n_documents = bags.len() as u64;
-            return Err(no_words(n_documents, min_count));
-        }
+        let mut params = DocumentParams::default()
+            .weighting(choices::named::<Weighting>("weights", weights)?)
+            .normalization(choices::normalization(normalization)?);
+        params.bag.min_count = min_count;
+        params.bag.max_words = max_words;
+        let params = params.check().map_err(to_python)?;
         let vectors = vectors.get().0.clone();
-        let mut words = corpus.words();
-        words.retain(|&word| corpus.frequency(word).occurrences >= min_count);
-        let index = run(py, None, move |_| {
-            let space = WordSpace::new(vectors, normalization, &words)?;
-            WmdIndex::new(space, Arc::unwrap_or_clone(bags))
+        let counts = counts.get().0.clone();
+        let built = run(py, None, move |_| {
+            // SIF weights take the probabilities of the corpus.
+            let mut fitter = DocumentFitter::new(params, vectors).word_probabilities(None);
+            counts.iter().for_each(|counts| fitter.observe(counts));
+            let model = match fitter.finish() {
+                Err(Error::EmptyCorpus { n_documents }) => return Ok(Err(n_documents)),
+                model => model?,
+            };
+            let index = WmdIndex::new(model.space().clone(), model.documents(&counts))?;
+            Ok(Ok((index, model)))
         })?;
+        let (index, model) = built.map_err(|n_documents| no_words(n_documents, min_count))?;
         Ok(Index {
             index: Arc::new(index),
-            corpus,
-            rules,
+            model: Arc::new(model),
         })
     }
 
     /// Weighs other documents as those of the corpus.
     fn bags(&self, py: Python<'_>, counts: &Bound<'_, WordCounts>) -> PyResult<Bags> {
-        Bags::new(py, counts, &self.corpus, &self.rules)
+        Bags::new(py, counts, &self.model)
     }
 
     /// Distances and positions of the `k` nearest documents of each query, the nearest

@@ -1,9 +1,9 @@
-//! A corpus on its way to a model, and the distances that any gamma needs.
+//! A corpus on its way to a model: drawing, then scaling by gamma.
 
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use wordmover::{EmbeddingParams, Error};
+use wordmover::{EmbeddingParams, Error, PostProcessing, RandomWords, Weighting};
 
 use crate::choices;
 use crate::errors::{no_words, to_python};
@@ -23,7 +23,7 @@ pub struct Fitter {
 impl Fitter {
     /// Takes note of the corpus.
     #[new]
-    #[pyo3(signature = (counts, *, vectors, n_features, d_max, gamma, weights, normalization, random_words, finish, components, case, stop_words, min_count, max_words, seed))]
+    #[pyo3(signature = (counts, *, vectors, n_features, d_max, weights, normalization, random_words, post_processing, components, case, stop_words, min_count, max_words, seed))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords")]
     fn new(
         py: Python<'_>,
@@ -31,11 +31,10 @@ impl Fitter {
         vectors: &Bound<'_, PyWordVectors>,
         n_features: usize,
         d_max: usize,
-        gamma: &Bound<'_, PyAny>,
         weights: &str,
         normalization: Option<&str>,
         random_words: &str,
-        finish: &str,
+        post_processing: &str,
         components: &str,
         case: &str,
         stop_words: &Bound<'_, PyAny>,
@@ -46,16 +45,18 @@ impl Fitter {
         let mut params = EmbeddingParams::default()
             .n_features(n_features)
             .d_max(d_max)
-            .gamma(choices::gamma(gamma)?)
-            .weighting(choices::weighting(weights)?)
+            .weighting(choices::named::<Weighting>("weights", weights)?)
             .normalization(choices::normalization(normalization)?)
-            .random_words(choices::random_words(random_words)?)
-            .finish(choices::finish(finish)?)
+            .random_words(choices::named::<RandomWords>("random_words", random_words)?)
+            .post_processing(choices::named::<PostProcessing>(
+                "post_processing",
+                post_processing,
+            )?)
             .components(choices::components(components)?)
             .tokenizer(choices::tokenizer(case, stop_words)?)
             .seed(seed);
-        params.bag.min_count = min_count;
-        params.bag.max_words = max_words;
+        params.documents.bag.min_count = min_count;
+        params.documents.bag.max_words = max_words;
         let params = params.check().map_err(to_python)?;
         let (counts, vectors) = (counts.get().0.clone(), vectors.get().0.clone());
         let fitter = run(py, None, move |_| {
@@ -71,45 +72,50 @@ impl Fitter {
         })
     }
 
-    /// Names the distances that fitting computes: equal names are equal distances. Gamma
-    /// has no part in it.
+    /// Names what drawing computes: equal names are equal results. Gamma is not part of it.
     #[getter]
-    fn distances_key(&self, py: Python<'_>) -> String {
-        py.detach(|| self.fitter.distances_key())
+    fn key(&self, py: Python<'_>) -> String {
+        py.detach(|| self.fitter.key())
     }
 
-    /// Computes the distances that fitting needs.
-    fn distances(&self, py: Python<'_>) -> PyResult<FitDistances> {
+    /// How many distances drawing computes.
+    #[getter]
+    fn n_distances(&self) -> u64 {
+        self.fitter.n_distances()
+    }
+
+    /// Draws random documents and computes the distances that fitting needs.
+    #[pyo3(signature = (*, progress=None))]
+    fn draw(&self, py: Python<'_>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<Drawn> {
         let fitter = self.fitter.clone();
-        let distances = run(py, None, move |monitor| {
-            match fitter.distances(&mut |done| monitor.advance(done.distances)) {
+        let drawn = run(py, progress, move |monitor| {
+            let fitter = wordmover::Fitter::clone(&fitter);
+            match fitter.draw(&mut |done| monitor.advance(done.distances)) {
                 Err(Error::EmptyCorpus { n_documents }) => Ok(Err(n_documents)),
                 other => other.map(Ok),
             }
         })?;
-        match distances {
-            Ok(distances) => Ok(FitDistances(Arc::new(distances))),
+        match drawn {
+            Ok(drawn) => Ok(Drawn(Arc::new(drawn))),
             Err(n_documents) => Err(no_words(n_documents, self.min_count)),
         }
     }
-
-    /// The model; computes no distance.
-    fn finish(&self, py: Python<'_>, distances: &Bound<'_, FitDistances>) -> PyResult<Model> {
-        let (fitter, distances) = (self.fitter.clone(), distances.get().0.clone());
-        let model = run(py, None, move |_| {
-            wordmover::Fitter::clone(&fitter).finish_with(&distances)
-        })?;
-        Ok(Model(Arc::new(model)))
-    }
 }
 
-/// The distances that fitting computes.
+/// An embedding without its gamma.
 #[pyclass(frozen, module = "wordmover._native")]
-pub struct FitDistances(Arc<wordmover::FitDistances>);
+pub struct Drawn(Arc<wordmover::DrawnEmbedding>);
 
 #[pymethods]
-impl FitDistances {
-    /// Memory they take, in bytes.
+impl Drawn {
+    /// The model of a gamma; computes no distance.
+    fn scale(&self, py: Python<'_>, gamma: &Bound<'_, PyAny>) -> PyResult<Model> {
+        let (drawn, gamma) = (self.0.clone(), choices::gamma(gamma)?);
+        let model = run(py, None, move |_| drawn.scale(gamma))?;
+        Ok(Model(Arc::new(model)))
+    }
+
+    /// Memory it takes, in bytes.
     #[getter]
     fn nbytes(&self) -> usize {
         self.0.n_bytes()

@@ -27,7 +27,7 @@ mod _native {
     #[pymodule_export]
     use crate::errors::ModelError;
     #[pymodule_export]
-    use crate::fitter::{FitDistances, Fitter};
+    use crate::fitter::{Drawn, Fitter};
     #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]

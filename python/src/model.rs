@@ -7,7 +7,7 @@ use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArray
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use sha2::{Digest, Sha256};
+use wordmover::names::Named;
 use wordmover::text::StopWords;
 use wordmover::{Gamma, ModelFile, WordMoversEmbedding};
 
@@ -80,7 +80,7 @@ impl Model {
 
     /// Counts the known words of documents as the model was fitted to.
     fn count_words(&self, documents: &Bound<'_, PyAny>) -> PyResult<WordCounts> {
-        let (tokenizer, vectors) = (&self.0.params().tokenizer, self.0.space().vectors());
+        let (tokenizer, vectors) = (self.0.documents().tokenizer(), self.0.documents().vectors());
         Ok(WordCounts(Arc::new(texts::count(
             documents, tokenizer, vectors,
         )?)))
@@ -88,7 +88,7 @@ impl Model {
 
     /// Weighs counted words as the model was fitted to.
     fn bags(&self, py: Python<'_>, counts: &Bound<'_, WordCounts>) -> PyResult<Bags> {
-        Bags::new(py, counts, self.0.corpus(), &self.0.params().bag)
+        Bags::new(py, counts, self.0.documents())
     }
 
     /// Embeddings, a row for each bag.
@@ -110,18 +110,18 @@ impl Model {
     }
 
     /// Distances to the random documents, a row for each bag; infinite for empty bags.
-    #[pyo3(signature = (bags, *, progress=None) -> "numpy.typing.NDArray[numpy.float64]")]
+    #[pyo3(signature = (bags, *, progress=None) -> "numpy.typing.NDArray[numpy.float32]")]
     fn distances<'py>(
         &self,
         py: Python<'py>,
         bags: &Bound<'py, Bags>,
         progress: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    ) -> PyResult<Bound<'py, PyArray2<f32>>> {
         let (model, bags) = (self.0.clone(), bags.get().0.clone());
         let n_features = model.n_features();
         let values = run(py, progress, move |monitor| {
             let mut out = vec![0.0; bags.len() * n_features];
-            model.feature_distances_into(&bags, &mut out, &mut |done| {
+            model.distances_into(&bags, 0..n_features, &mut out, &mut |done| {
                 monitor.advance(done.distances)
             })?;
             Ok(out)
@@ -130,11 +130,11 @@ impl Model {
     }
 
     /// The embeddings that distances of this model make.
-    #[pyo3(signature = (distances: "numpy.typing.NDArray[numpy.float64]") -> "numpy.typing.NDArray[numpy.float32]")]
+    #[pyo3(signature = (distances: "numpy.typing.NDArray[numpy.float32]") -> "numpy.typing.NDArray[numpy.float32]")]
     fn features<'py>(
         &self,
         py: Python<'py>,
-        distances: PyReadonlyArray2<'py, f64>,
+        distances: PyReadonlyArray2<'py, f32>,
     ) -> PyResult<Bound<'py, PyArray2<f32>>> {
         let n_features = self.n_features();
         if distances.shape()[1] != n_features {
@@ -143,36 +143,21 @@ impl Model {
         let values = distances.as_slice()?;
         let (pool, model) = (pool(py)?, &self.0);
         let features = py.detach(|| pool.install(|| model.features_of(values)));
-        matrix(py, features, n_features)
+        matrix(py, features.map_err(to_python)?, n_features)
     }
 
     /// Names the distances from these bags to this model's random documents: equal names
     /// are equal distances. Gamma has no part in it.
     fn distances_key(&self, py: Python<'_>, bags: &Bound<'_, Bags>) -> String {
         let (model, bags) = (&self.0, &bags.get().0);
-        py.detach(|| {
-            let (space, random) = (model.space(), model.random_documents());
-            let mut hash = Sha256::new();
-            let mut add = |bytes: &[u8]| {
-                hash.update((bytes.len() as u64).to_le_bytes());
-                hash.update(bytes);
-            };
-            add(space.vectors().checksum().as_bytes());
-            add(&[u8::from(space.normalization().scales_to_unit())]);
-            add(&bytes_of(
-                space.center().unwrap_or_default(),
-                f64::to_le_bytes,
-            ));
-            for document in 0..random.len() {
-                add(&bytes_of(random.words(document), f32::to_le_bytes));
-            }
-            for bag in bags.iter() {
-                add(&bytes_of(bag.words(), u32::to_le_bytes));
-                add(&bytes_of(bag.weights(), f64::to_le_bytes));
-            }
-            let digest = hash.finalize();
-            digest.iter().map(|byte| format!("{byte:02x}")).collect()
-        })
+        py.detach(|| model.distances_key(bags))
+    }
+
+    /// Whether features are made of the distances that can be kept; not so for models of
+    /// the first file versions.
+    #[getter]
+    fn shares_distances(&self) -> bool {
+        self.0.shares_distances()
     }
 
     /// Number of features.
@@ -205,27 +190,22 @@ impl Model {
             Gamma::Auto => dict.set_item("gamma", "auto")?,
             _ => dict.set_item("gamma", py.None())?,
         }
-        dict.set_item("weights", choices::name_of_weighting(params.bag.weighting))?;
-        let normalization = choices::name_of_normalization(params.normalization);
+        let documents = &params.documents;
+        dict.set_item("weights", documents.bag.weighting.name())?;
+        let normalization = choices::name_of_normalization(documents.normalization);
         dict.set_item("normalization", normalization)?;
-        let random_words = choices::name_of_random_words(params.random_words);
-        dict.set_item("random_words", random_words)?;
-        dict.set_item("finish", choices::name_of_finish(params.finish))?;
-        let components = choices::name_of_components(params.components);
-        dict.set_item("components", components)?;
-        dict.set_item("case", choices::name_of_case(params.tokenizer.case))?;
-        match &params.tokenizer.stop_words {
+        dict.set_item("random_words", params.random_words.name())?;
+        dict.set_item("post_processing", params.post_processing.name())?;
+        dict.set_item("components", params.components.to_string())?;
+        dict.set_item("case", documents.tokenizer.case.name())?;
+        match &documents.tokenizer.stop_words {
             StopWords::Smart => dict.set_item("stop_words", "smart")?,
             StopWords::Custom(words) => dict.set_item("stop_words", Vec::from_iter(words))?,
             _ => dict.set_item("stop_words", py.None())?,
         }
-        dict.set_item("min_count", params.bag.min_count)?;
-        dict.set_item("max_words", params.bag.max_words)?;
+        dict.set_item("min_count", documents.bag.min_count)?;
+        dict.set_item("max_words", documents.bag.max_words)?;
         dict.set_item("random_state", params.seed)?;
         Ok(dict)
     }
-}
-
-fn bytes_of<T: Copy, const N: usize>(values: &[T], to_bytes: impl Fn(T) -> [u8; N]) -> Vec<u8> {
-    values.iter().flat_map(|&value| to_bytes(value)).collect()
 }

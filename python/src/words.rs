@@ -5,8 +5,7 @@ use std::sync::Arc;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use rayon::prelude::*;
-use wordmover::{BagRules, Document, document::CorpusCounts};
+use wordmover::{Document, DocumentModel};
 
 use crate::choices;
 use crate::pool::pool;
@@ -115,17 +114,15 @@ pub fn count_words(
 pub struct Bags(pub Arc<Vec<Document>>);
 
 impl Bags {
-    /// Applies the rules to every document's counts.
+    /// Weighs every document's counts.
     pub fn new(
         py: Python<'_>,
         counts: &Bound<'_, WordCounts>,
-        corpus: &CorpusCounts,
-        rules: &BagRules,
+        model: &DocumentModel,
     ) -> PyResult<Self> {
         let counts = &counts.get().0;
-        let bag = |counts| Document::from_counts(counts, corpus, rules);
         let pool = pool(py)?;
-        let bags = py.detach(|| pool.install(|| counts.par_iter().map(bag).collect()));
+        let bags = py.detach(|| pool.install(|| model.documents(counts)));
         Ok(Bags(Arc::new(bags)))
     }
 }

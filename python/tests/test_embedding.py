@@ -62,7 +62,7 @@ def test_another_gamma_computes_no_distance_anew(headlines, monkeypatch):
             attribute = getattr(self._native, name)
             if name in ("distances", "embed"):
                 computed.append((type(self._native).__name__, name))
-            if name == "finish":
+            if name == "post_processing":
                 return lambda distances: Watched(attribute(distances))
             return attribute
 
@@ -238,7 +238,7 @@ def test_a_model_from_a_newer_version_is_refused_by_name(headlines, tmp_path):
     ({"weights": "bm25"}, ValueError, 'weights is "bm25": it must be "nbow", "tfidf" or "sif"'),
     ({"normalization": "l1"}, ValueError, 'normalization is "l1": it must be "unit", "center"'),
     ({"random_words": "zipf"}, ValueError, 'random_words is "zipf"'),
-    ({"finish": "polish"}, ValueError, 'finish is "polish"'),
+    ({"post_processing": "polish"}, ValueError, 'post_processing is "polish"'),
     ({"components": "flatten"}, ValueError, 'components is "flatten"'),
     ({"case": "upper"}, ValueError, 'case is "upper": it must be "lower" or "keep"'),
     ({"stop_words": "english"}, ValueError, 'stop_words is "english"'),

@@ -158,9 +158,9 @@ class Model:
     def features(self, texts, vectors):
         rows = self.raw_features(texts, vectors)
         empty = [not self.bag(text, vectors)[0] for text in texts]
-        if self.parameters["finish"] != "raw":
+        if self.parameters["post_processing"] != "raw":
             rows = rows - self.tensors["feature_means"]
-        if self.parameters["finish"] == "standardize":
+        if self.parameters["post_processing"] == "standardize":
             rows = rows * self.tensors["feature_scales"]
         if self.parameters["components"] != "keep":
             for u, scale in zip(self.tensors["components"], self.tensors["component_scales"]):
@@ -224,30 +224,31 @@ class Model:
             documents.append(words)
         return documents
 
-    # Fitting the finish
+    # Fitting the post-processing
 
-    def finish_texts(self, texts, vectors):
-        """The texts the finish is fitted on; none of the corpora here is sampled."""
+    def sampled_texts(self, texts, vectors):
+        """The texts the post-processing is fitted on; none of the corpora here is sampled."""
         known = [text for text in texts if self.bag(text, vectors)[0]]
         n_words = len(vectors.words)
         whole = math.log1p(n_words / 2.7)
         background = []
-        for document in range(max(0, 256 - len(known))):
+        bags = {repr(self.bag(text, vectors)) for text in known}
+        for document in range(max(0, 256 - len(bags))):
             stream = Stream(self.parameters["seed"], 2**64 - 2 - document)
             ranks = [int(2.7 * math.expm1(stream.uniform() * whole)) for _ in range(24)]
             background.append(" ".join(vectors.words[min(rank, n_words - 1)] for rank in ranks))
         return known + [text for text in background if self.bag(text, vectors)[0]]
 
-    def fitted_finish(self, texts, vectors):
+    def fitted_post_processing(self, texts, vectors):
         """Means, scales, directions and their scales, from the texts fitted on."""
-        rows = self.raw_features(self.finish_texts(texts, vectors), vectors)
+        rows = self.raw_features(self.sampled_texts(texts, vectors), vectors)
         n, n_features = rows.shape
         means, scales = np.zeros(n_features), np.ones(n_features)
-        if self.parameters["finish"] != "raw":
+        if self.parameters["post_processing"] != "raw":
             means = rows.mean(axis=0)
-        if self.parameters["finish"] == "standardize":
+        if self.parameters["post_processing"] == "standardize":
             deviation = rows.std(axis=0)
-            deviation[deviation == 0] = np.inf
+            deviation[deviation <= 1e-6 * abs(means)] = np.inf
             scales = 1 / (deviation * math.sqrt(n_features))
         rows = (rows - means) * scales
         (how, k), = self.parameters["components"].items()
@@ -268,6 +269,15 @@ class Model:
         found = sorted(d for row in table if row is not None for d in row)
         median = found[len(found) // 2]
         return 1.0 / median if median > 0.0 else 1.0
+
+
+def seal(path):
+    """Writes the checksum of a model file that was changed."""
+    data = path.read_bytes()
+    start = data.index(b'"checksum":"') + len(b'"checksum":"')
+    blank = data[:start] + b"0" * 64 + data[start + 64 :]
+    digest = hashlib.sha256(blank).hexdigest().encode()
+    path.write_bytes(data[:start] + digest + data[start + 64 :])
 
 
 def emd(weights, x, y):

@@ -98,7 +98,7 @@ def test_decision_values_are_those_of_an_exact_solver(wordmover, case, name, n_c
 
 def test_the_model_within_is_an_embedding(wordmover, case):
     trained = Trained(wordmover, case, [topic(text) for text in case.texts], *OPTIONS["fast"])
-    assert (trained.file.parameters["finish"], trained.file.parameters["components"]) == (
+    assert (trained.file.parameters["post_processing"], trained.file.parameters["components"]) == (
         "raw", "keep")
     output = case.directory / "rows.npy"
     write_texts(TEXTS, case.directory / "texts.txt")

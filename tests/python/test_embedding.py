@@ -15,14 +15,14 @@ def assert_features(case, model, texts):
     assert found.dtype == np.float32
     expected = model.features(texts, case.vectors)
     # Distances agree to 2e-7; the exponential multiplies that by gamma times the distance,
-    # and the finish by the size of a raw feature over its spread.
+    # and the post-processing by the size of a raw feature over its spread.
     raw = model.raw_features(texts, case.vectors)
     exponent = np.zeros_like(raw)
     if model.gamma is not None:
         scaled = raw * np.sqrt(raw.shape[1])
         exponent = -np.log(scaled, where=raw > 0, out=exponent)
     tolerance = 2e-7 * (1 + exponent) * raw
-    if model.parameters["finish"] == "standardize":
+    if model.parameters["post_processing"] == "standardize":
         tolerance = tolerance * model.tensors["feature_scales"]
     # What a component takes away can leave little: then its rounding is what remains.
     if model.parameters["components"] != "keep":
@@ -48,16 +48,16 @@ def test_features_are_those_of_an_exact_solver(case, weights, normalization, gam
     assert sum(empty) == 6
 
 
-@pytest.mark.parametrize("finish", ["raw", "center", "standardize"])
+@pytest.mark.parametrize("post_processing", ["raw", "center", "standardize"])
 @pytest.mark.parametrize("components", ["flatten=3", "remove=2"])
-def test_finished_features_and_how_they_were_fitted(case, finish, components):
-    options = ["--finish", finish, "--components", components, "--seed", 4]
+def test_post_processed_features_and_how_they_were_fitted(case, post_processing, components):
+    options = ["--post-processing", post_processing, "--components", components, "--seed", 4]
     model = case.fit("--features", 24, *options)
     assert_features(case, model, TEXTS)
-    means, scales, directions, kept = model.fitted_finish(case.texts, case.vectors)
-    if finish != "raw":
+    means, scales, directions, kept = model.fitted_post_processing(case.texts, case.vectors)
+    if post_processing != "raw":
         np.testing.assert_allclose(model.tensors["feature_means"], means, rtol=1e-10)
-    if finish == "standardize":
+    if post_processing == "standardize":
         np.testing.assert_allclose(model.tensors["feature_scales"], scales, rtol=1e-8)
     np.testing.assert_allclose(model.tensors["component_scales"], kept, rtol=1e-7)
     for found, expected in zip(model.tensors["components"], directions, strict=True):

@@ -9,7 +9,7 @@ import pytest
 from safetensors.numpy import save_file
 
 from conftest import NEW_SENTENCES
-from reader import Model
+from reader import Model, seal
 
 OPTIONS = ["--features", 20, "--normalize", "center-unit", "--weights", "tfidf", "--gamma", 0.5]
 
@@ -19,10 +19,11 @@ def test_metadata_and_tensors(case):
     version = model.metadata.pop("written_by").removeprefix("wordmover ")
     assert version.count(".") == 2
     assert model.metadata.keys() == {
-        *("format", "version", "generator", "parameters", "gamma", "n_documents", "vectors")
+        *("format", "version", "generator", "checksum"),
+        *("parameters", "gamma", "n_documents", "vectors"),
     }
     assert model.metadata["format"] == "wordmover-model"
-    assert model.metadata["version"] == "2"
+    assert model.metadata["version"] == "3"
     assert model.metadata["generator"] == "chacha8-1"
     assert model.parameters == {
         "n_features": 20,
@@ -33,7 +34,7 @@ def test_metadata_and_tensors(case):
         "seed": 5,
         "tokenizer": {"case": "lower", "stop_words": "none"},
         "bag": {"weighting": "tfidf", "min_count": 1, "max_words": 500},
-        "finish": "standardize",
+        "post_processing": "standardize",
         "components": {"flatten": 10},
     }
     assert model.gamma == 0.5
@@ -79,11 +80,11 @@ def test_every_choice_is_spelled_as_documented(wordmover, case):
     assert case.fit("--features", 2).parameters["gamma"] == "auto"
     for options, finish, components in [
         (["--raw"], "raw", "keep"),
-        (["--finish", "center"], "center", {"flatten": 10}),
+        (["--post-processing", "center"], "center", {"flatten": 10}),
         (["--components", "remove=2"], "standardize", {"remove": 2}),
     ]:
         parameters = case.fit("--features", 2, *options).parameters
-        assert (parameters["finish"], parameters["components"]) == (finish, components)
+        assert (parameters["post_processing"], parameters["components"]) == (finish, components)
     sif = case.fit("--features", 2, "--weights", "sif")
     assert sif.parameters["bag"]["weighting"] == "sif"
     assert sif.metadata["word_probabilities"] == "built-in"
@@ -141,7 +142,10 @@ class Rewritten:
         self.metadata["parameters"] = json.dumps(self.model.parameters | {key: value})
 
     def write(self):
-        save_file(self.tensors, self.case.directory / "model.wme", self.metadata)
+        path = self.case.directory / "model.wme"
+        save_file(self.tensors, path, self.metadata)
+        if "checksum" in self.metadata:
+            seal(path)
 
 
 def test_a_model_written_by_another_program_gives_the_same_features(case):
@@ -198,8 +202,9 @@ def repeat_first_word(model):
 
 REFUSALS = {
     "format": (set_metadata("format", "other"), "not a wordmover model"),
-    "version": (set_metadata("version", "3"), "newer"),
+    "version": (set_metadata("version", "4"), "newer"),
     "generator": (set_metadata("generator", "chacha8-2"), "generator"),
+    "no checksum": (drop_metadata("checksum"), '"checksum" is missing'),
     "no gamma": (drop_metadata("gamma"), '"gamma" is missing'),
     "no written_by": (drop_metadata("written_by"), '"written_by" is missing'),
     "gamma is another": (set_metadata("gamma", "0.25"), '"gamma" does not fit'),
@@ -208,7 +213,7 @@ REFUSALS = {
     "d_max": (set_parameter("d_max", 4097), "parameters"),
     "gamma is negative": (set_parameter("gamma", {"value": -1.0}), "parameters"),
     "unknown distribution": (set_parameter("random_words", "cauchy"), "parameters"),
-    "unknown finish": (set_parameter("finish", "whiten"), "parameters"),
+    "unknown post-processing": (set_parameter("post_processing", "whiten"), "parameters"),
     "too many components": (set_parameter("components", {"flatten": 65}), "parameters"),
     "no means": (drop_tensor("feature_means"), '"feature_means" is missing'),
     "infinite scale": (set_value("feature_scales", 0, np.inf), '"feature_scales"'),
@@ -247,6 +252,17 @@ def test_a_file_that_breaks_a_rule_is_refused(wordmover, case, name):
     said = wordmover("embed", case.directory / "corpus.txt", "-o", output, *model, refused=True)
     assert message in said
     assert not output.exists()
+
+
+def test_the_checksum_is_that_of_the_file_and_no_other_is_accepted(wordmover, case):
+    case.fit(*OPTIONS)
+    path = case.directory / "model.wme"
+    written = path.read_bytes()
+    seal(path)
+    assert path.read_bytes() == written
+    for place in (len(written) - 1, len(written) // 2, written.index(b"chacha8")):
+        path.write_bytes(written[:place] + bytes([written[place] ^ 4]) + written[place + 1 :])
+        assert "model.wme" in wordmover("info", path, refused=True)
 
 
 def test_other_vectors_are_refused(wordmover, case):

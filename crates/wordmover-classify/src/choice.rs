@@ -9,14 +9,15 @@
 //! with, C is judged anew with all of them.
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use wordmover::Weighting;
+use wordmover::content_hash::ContentHash;
 use wordmover_learn::grid::{self, GridParams};
 use wordmover_learn::split::{self, Split};
 use wordmover_learn::{Features, SvmParams};
 
-use crate::bags::name_of;
 use crate::cache::{Cache, KeyBuilder};
 use crate::corpus::LabeledCorpus;
 use crate::distances::DistanceTable;
@@ -24,6 +25,7 @@ use crate::error::Result;
 use crate::folds::folds;
 use crate::params::{Protocol, WmeParams};
 use crate::progress::{Event, Reporter};
+use crate::training_documents::{self, TrainingDocuments};
 
 /// The parameters chosen, and how good they looked on rows held out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -91,9 +93,9 @@ pub(crate) fn choose(
     cache: &Cache,
     reporter: &mut Reporter,
 ) -> Result<Chosen> {
-    let candidates = candidates(params, train)?;
+    let candidates = candidates(params, train, reporter)?;
     // Which documents have words does not depend on the candidate.
-    let labels = candidates[0].table.bags.labels(train);
+    let labels = candidates[0].table.training.labels(train);
     let seed = params.embedding.seed;
     let whole = Sample {
         rows: (0..labels.len()).collect(),
@@ -114,7 +116,7 @@ pub(crate) fn choose(
     };
     reporter.time("distances", |reporter| {
         let table = &mut candidate.table;
-        table.extend(n_features, train, cache, reporter)
+        table.extend(n_features, cache, reporter)
     })?;
     let choice = WmeChoice {
         weighting: best.weighting,
@@ -150,19 +152,29 @@ struct Candidate {
 
 impl Candidate {
     fn name(&self) -> String {
-        format!("{} and D_max = {}", name_of(self.weighting), self.d_max)
+        format!("{} and D_max = {}", self.weighting, self.d_max)
     }
 }
 
-fn candidates(params: &WmeParams, train: &LabeledCorpus) -> Result<Vec<Candidate>> {
+fn candidates(
+    params: &WmeParams,
+    train: &LabeledCorpus,
+    reporter: &mut Reporter,
+) -> Result<Vec<Candidate>> {
     let mut candidates = Vec::new();
+    // Once, whatever the candidates: they share its counts.
+    let documents = reporter.time("counting words", |_| {
+        training_documents::fit(&params.embedding.documents, train)
+    })?;
     for &weighting in &params.weightings {
+        let training = TrainingDocuments::weighted(&documents, weighting, train)?;
+        let training = Arc::new(training);
         for &d_max in &params.d_maxes {
-            let embedding = params.embedding.clone().weighting(weighting).d_max(d_max);
+            let embedding = params.embedding.clone().d_max(d_max);
             candidates.push(Candidate {
                 weighting,
                 d_max,
-                table: DistanceTable::new(&embedding, train)?,
+                table: DistanceTable::new(&embedding, training.clone())?,
                 cost_by_feature: None,
             });
         }
@@ -296,7 +308,7 @@ impl Search<'_> {
         for (position, candidate) in candidates.iter_mut().enumerate() {
             reporter.time("distances", |reporter| {
                 let table = &mut candidate.table;
-                table.extend(n_features, self.train, self.cache, reporter)
+                table.extend(n_features, self.cache, reporter)
             })?;
             let grid = grid(candidate, n_features);
             let surface = reporter.time("cross-validation", |reporter| {
@@ -327,7 +339,7 @@ impl Search<'_> {
         reporter: &Reporter,
     ) -> Result<Vec<SurfacePoint>> {
         let labels: Vec<usize> = sample.rows.iter().map(|&row| self.labels[row]).collect();
-        let key = KeyBuilder::new("surface-2").bytes(format!("{grid:?}").as_bytes());
+        let key = KeyBuilder::new("surface-3").with(|hash| hash_grid(hash, grid));
         let key = key.numbers(labels.iter().map(|&label| label as u64));
         let key = key.numbers(sample.rows.iter().map(|&row| row as u64));
         let key = sample.folds.iter().fold(key, |key, fold| {
@@ -347,7 +359,8 @@ impl Search<'_> {
         let table = Features::new(&distances, n_features)?;
         let distances = table.gather(&sample.rows);
         let table = Features::new(&distances, n_features)?;
-        let surface = grid::search(grid, &[table], &labels, &sample.folds, &|| {
+        let features = &wordmover::raw_features;
+        let surface = grid::search(grid, &[table], features, &labels, &sample.folds, &|| {
             observer(Event::Steps(1))
         })?;
         let points = surface.points().iter().map(|point| SurfacePoint {
@@ -364,6 +377,16 @@ impl Search<'_> {
             .put(&key, &serde_json::to_vec(&points).unwrap_or_default())?;
         Ok(points)
     }
+}
+
+/// All that the grid settles of a surface.
+fn hash_grid(hash: ContentHash, grid: &GridParams) -> ContentHash {
+    let bits = |x: Option<f64>| x.map_or(u64::MAX, f64::to_bits);
+    let svm = &grid.svm;
+    hash.numbers(grid.gammas.iter().map(|&gamma| bits(gamma)))
+        .numbers(grid.costs.iter().map(|cost| cost.to_bits()))
+        .numbers([svm.tolerance.to_bits(), bits(svm.bias)].into_iter())
+        .json(&(svm.standardize, grid.warm_starts))
 }
 
 /// The better point first: more documents right, then the smaller C, then the smaller

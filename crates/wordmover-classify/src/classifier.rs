@@ -3,11 +3,10 @@
 use std::ops::ControlFlow;
 
 use serde::{Deserialize, Serialize};
-use wordmover::{Document, Gamma, WordCounts, WordMoversEmbedding};
+use wordmover::{Document, WordCounts, WordMoversEmbedding};
 use wordmover_learn::metrics::ConfusionMatrix;
-use wordmover_learn::{Features, LinearSvm, grid, metrics};
+use wordmover_learn::{Features, LinearSvm, metrics};
 
-use crate::bags;
 use crate::cache::Cache;
 use crate::choice::{SurfaceRound, WmeChoice, choose, svm};
 use crate::corpus::LabeledCorpus;
@@ -129,10 +128,11 @@ impl TextClassifier {
         let mut reporter = Reporter::new(observer);
         let chosen = choose(params, train, cache, &mut reporter)?;
         let choice = chosen.choice;
-        let (bags, labels) = (&chosen.table.bags, chosen.table.bags.labels(train));
+        let labels = chosen.table.training.labels(train);
         let n_without_words = train.documents().len() - labels.len();
         let distances = chosen.table.rows(choice.n_features);
-        let features = features(&distances, &choice)?;
+        let embedding = chosen.table.embedding(choice.n_features, choice.gamma)?;
+        let features = embedding.features_of(&distances)?;
         let features = Features::new(&features, choice.n_features)?;
         let svm = svm(params.protocol).cost(choice.cost);
         let held_out = match judge {
@@ -148,12 +148,8 @@ impl TextClassifier {
         let (classifier, train_accuracy) = reporter.time("fitting", |_| {
             let svm = LinearSvm::fit(svm, features, &labels)?;
             let train_accuracy = metrics::accuracy(&labels, &svm.predict(features)?)?;
-            let embedding = bags.model.params().clone();
-            let embedding = embedding
-                .n_features(choice.n_features)
-                .gamma(Gamma::Value(choice.gamma));
             let classifier = TextClassifier {
-                embedding: bags::fit(&embedding, train)?,
+                embedding,
                 svm,
                 info: ClassifierInfo {
                     classes: train.classes().to_vec(),
@@ -204,7 +200,7 @@ impl TextClassifier {
         counts: &[WordCounts],
         observer: &Observer,
     ) -> Result<Vec<Prediction>> {
-        let documents = bags::bags(&self.embedding, counts);
+        let documents = self.embedding.documents().documents(counts);
         let mut predictions = Vec::with_capacity(documents.len());
         for block in documents.chunks(BLOCK) {
             predictions.extend(self.predict_block(block, observer)?);
@@ -218,13 +214,11 @@ impl TextClassifier {
         observer: &Observer,
     ) -> Result<Vec<Prediction>> {
         let n_features = self.embedding.n_features();
-        let mut distances = vec![0.0; documents.len() * n_features];
+        let mut features = vec![0.0; documents.len() * n_features];
         self.embedding
-            .distances_into(documents, 0..n_features, &mut distances, &mut |done| {
+            .embed_into(documents, &mut features, &mut |done| {
                 observer(Event::Steps(done.distances))
             })?;
-        // From distances rounded as they were in training: the same features bit for bit.
-        let features = features(&distances, &self.info.choice)?;
         let features = Features::new(&features, n_features)?;
         let values = self.svm.decision_values(features)?;
         let classes = self.svm.classes_of(&values);
@@ -293,10 +287,4 @@ impl TextClassifier {
     pub fn embedding(&self) -> &WordMoversEmbedding {
         &self.embedding
     }
-}
-
-/// The features of the chosen gamma.
-fn features(distances: &[f32], choice: &WmeChoice) -> Result<Vec<f32>> {
-    let distances = Features::new(distances, choice.n_features)?;
-    Ok(grid::features(distances, Some(choice.gamma))?)
 }

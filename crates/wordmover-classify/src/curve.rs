@@ -4,14 +4,14 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 use wordmover::{EmbeddingParams, EmbeddingStatistics, Gamma, WordMoversEmbedding};
-use wordmover_learn::{Features, LinearSvm, grid, metrics};
+use wordmover_learn::{Features, LinearSvm, metrics};
 
-use crate::bags::{self, Bags};
 use crate::choice::{WmeChoice, svm};
 use crate::corpus::LabeledCorpus;
 use crate::error::{Error, Result};
 use crate::params::WmeParams;
 use crate::progress::{Event, Observer};
+use crate::training_documents::{self, TrainingDocuments};
 
 /// A classifier with some number of features.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -45,12 +45,14 @@ pub fn feature_curve(
     observer: &Observer,
 ) -> Result<Vec<CurvePoint>> {
     let embedding = embedding(params, choice, n_features)?;
-    let bags = Bags::new(&embedding, train)?;
-    let test_bags = bags::bags(&bags.model, test.documents());
-    let labels = bags.labels(train);
+    let documents = training_documents::fit(&embedding.documents, train)?;
+    let training = TrainingDocuments::weighted(&documents, choice.weighting, train)?;
+    let test_documents = training.model.documents(test.documents());
+    let labels = training.labels(train);
+    let model = WordMoversEmbedding::draw(embedding.clone(), training.model.clone())?;
     let n_most = embedding.n_features;
-    let mut train_distances = vec![0.0; bags.documents.len() * n_most];
-    let mut test_distances = vec![0.0; test_bags.len() * n_most];
+    let mut train_distances = vec![0.0; training.documents.len() * n_most];
+    let mut test_distances = vec![0.0; test_documents.len() * n_most];
     let (mut train_seconds, mut test_seconds) = (0.0, 0.0);
     let mut first = 0;
     let mut points = Vec::with_capacity(n_features.len());
@@ -58,11 +60,11 @@ pub fn feature_curve(
         let fill = |documents: &[_], distances: &mut [f32]| {
             let start = Instant::now();
             let columns = Columns { first, end: n };
-            columns.fill(&bags.model, documents, distances, observer)?;
+            columns.fill(&model, documents, distances, observer)?;
             Ok::<f64, Error>(start.elapsed().as_secs_f64())
         };
-        train_seconds += fill(&bags.documents, &mut train_distances)?;
-        test_seconds += fill(&test_bags, &mut test_distances)?;
+        train_seconds += fill(&training.documents, &mut train_distances)?;
+        test_seconds += fill(&test_documents, &mut test_distances)?;
         first = n;
 
         let start = Instant::now();
@@ -76,7 +78,7 @@ pub fn feature_curve(
         let start = Instant::now();
         let features = self::features(&test_distances, n_most, n, choice.gamma)?;
         let mut predicted = machine.predict(Features::new(&features, n)?)?;
-        for (class, bag) in predicted.iter_mut().zip(&test_bags) {
+        for (class, bag) in predicted.iter_mut().zip(&test_documents) {
             if bag.is_empty() {
                 *class = train.most_frequent_class();
             }
@@ -105,7 +107,7 @@ fn embedding(
             requirement: "ascending, with one at least",
         });
     };
-    let embedding = params.embedding.clone().weighting(choice.weighting);
+    let embedding = params.embedding.clone().raw();
     let embedding = embedding.d_max(choice.d_max).gamma(Gamma::None);
     Ok(embedding.n_features(n_most))
 }
@@ -140,5 +142,10 @@ impl Columns {
 
 fn features(distances: &[f32], n_most: usize, n: usize, gamma: f64) -> Result<Vec<f32>> {
     let distances = Features::new(distances, n_most)?.first_columns(n)?;
-    Ok(grid::features(distances, Some(gamma))?)
+    let rows: Vec<usize> = (0..distances.n_rows()).collect();
+    Ok(wordmover::raw_features(
+        &distances.gather(&rows),
+        n,
+        Some(gamma),
+    ))
 }

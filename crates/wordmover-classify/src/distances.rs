@@ -5,14 +5,14 @@
 //! adds columns, and one with other gammas, values of C or folds computes none.
 
 use std::ops::Range;
+use std::sync::Arc;
 
-use wordmover::{Document, EmbeddingParams, EmbeddingStatistics, Gamma};
+use wordmover::{Document, EmbeddingParams, EmbeddingStatistics, Gamma, WordMoversEmbedding};
 
-use crate::bags::{self, Bags, hash_documents};
 use crate::cache::{Cache, Key, KeyBuilder};
-use crate::corpus::LabeledCorpus;
 use crate::error::Result;
 use crate::progress::{Event, Reporter};
+use crate::training_documents::TrainingDocuments;
 
 /// Random documents to a tile.
 const COLUMNS: usize = 128;
@@ -22,8 +22,9 @@ const ROWS: usize = 4096;
 
 /// The distances of the training documents to the random documents of one embedding.
 pub(crate) struct DistanceTable {
-    params: EmbeddingParams,
-    pub bags: Bags,
+    pub training: Arc<TrainingDocuments>,
+    /// Its random documents are drawn as columns are wanted.
+    embedding: WordMoversEmbedding,
     /// Key of each block of documents.
     blocks: Vec<Key>,
     /// Tiles there are: all blocks of the first columns, then of the next.
@@ -32,34 +33,28 @@ pub(crate) struct DistanceTable {
 
 impl DistanceTable {
     /// Without columns yet; the parameters' number of features is not used.
-    pub fn new(params: &EmbeddingParams, train: &LabeledCorpus) -> Result<Self> {
-        // Distances know no gamma: none is settled for them.
-        let params = params.clone().gamma(Gamma::None).n_features(COLUMNS);
-        let bags = Bags::new(&params, train)?;
-        let blocks = bags.documents.chunks(ROWS).map(|block| {
-            let key = KeyBuilder::new("documents-1");
-            hash_documents(key, &bags.model, block).finish()
+    pub fn new(params: &EmbeddingParams, training: Arc<TrainingDocuments>) -> Result<Self> {
+        // Distances know no gamma and no post-processing.
+        let params = params.clone().raw().gamma(Gamma::None).n_features(COLUMNS);
+        let space = training.model.space();
+        let blocks = training.documents.chunks(ROWS).map(|block| {
+            let key = KeyBuilder::new("documents-2");
+            key.with(|hash| hash.documents(space, block)).finish()
         });
         Ok(DistanceTable {
-            params,
             blocks: blocks.collect(),
-            bags,
+            embedding: WordMoversEmbedding::draw(params, training.model.clone())?,
+            training,
             tiles: Vec::new(),
         })
     }
 
     /// Sees to it that the distances to the first random documents are there.
-    pub fn extend(
-        &mut self,
-        n_columns: usize,
-        train: &LabeledCorpus,
-        cache: &Cache,
-        reporter: &Reporter,
-    ) -> Result<()> {
+    pub fn extend(&mut self, n_columns: usize, cache: &Cache, reporter: &Reporter) -> Result<()> {
         let n_columns = n_columns.next_multiple_of(COLUMNS);
-        if self.bags.model.n_features() < n_columns {
-            self.params.n_features = n_columns;
-            self.bags.model = bags::fit(&self.params, train)?;
+        if self.embedding.n_features() < n_columns {
+            let params = self.embedding.params().clone().n_features(n_columns);
+            self.embedding = WordMoversEmbedding::draw(params, self.training.model.clone())?;
         }
         let places: Vec<_> = self.places(n_columns).skip(self.tiles.len()).collect();
         let mut tiles = Vec::with_capacity(places.len());
@@ -97,10 +92,20 @@ impl DistanceTable {
         let mut values = vec![0.0; documents.len() * COLUMNS];
         let observer = reporter.observer();
         let mut progress = |done: &EmbeddingStatistics| observer(Event::Steps(done.distances));
-        let model = &self.bags.model;
-        model.distances_into(documents, columns(tile), &mut values, &mut progress)?;
+        self.embedding
+            .distances_into(documents, columns(tile), &mut values, &mut progress)?;
         cache.put(&self.key(tile, block), &encode(&values))?;
         Ok(values)
+    }
+
+    /// The embedding whose random documents are the first columns.
+    pub fn embedding(&self, n_features: usize, gamma: f64) -> Result<WordMoversEmbedding> {
+        let params = self.embedding.params().clone();
+        let params = params.n_features(n_features).gamma(Gamma::Value(gamma));
+        Ok(WordMoversEmbedding::draw(
+            params,
+            self.training.model.clone(),
+        )?)
     }
 
     /// The first columns of the table, row by row.
@@ -109,7 +114,7 @@ impl DistanceTable {
     ///
     /// If [`extend`](Self::extend) did not see to them.
     pub fn rows(&self, n_columns: usize) -> Vec<f32> {
-        let mut rows = vec![0.0; self.bags.documents.len() * n_columns];
+        let mut rows = vec![0.0; self.training.documents.len() * n_columns];
         for ((tile, block), values) in self.places(n_columns).zip(&self.tiles) {
             let start = tile * COLUMNS;
             let width = COLUMNS.min(n_columns - start);
@@ -155,18 +160,14 @@ impl DistanceTable {
 
     fn block(&self, block: usize) -> &[Document] {
         let start = block * ROWS;
-        let end = (start + ROWS).min(self.bags.documents.len());
-        &self.bags.documents[start..end]
+        let end = (start + ROWS).min(self.training.documents.len());
+        &self.training.documents[start..end]
     }
 
     fn key(&self, tile: usize, block: usize) -> Key {
-        let random = self.bags.model.random_documents();
-        let key = KeyBuilder::new("distances-1").bytes(self.blocks[block].hash());
-        let key = columns(tile).fold(key, |key, j| {
-            let words = random.words(j).iter();
-            key.numbers(words.map(|x| u64::from(x.to_bits())))
-        });
-        key.finish()
+        let random = self.embedding.random_documents();
+        let key = KeyBuilder::new("distances-2").bytes(self.blocks[block].hash());
+        key.with(|hash| random.hash(hash, columns(tile))).finish()
     }
 }
 

@@ -5,18 +5,20 @@
 //! pass over the fold, whatever K. Neighbours are kept in the cache in blocks of
 //! documents.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
-use wordmover::{Document, Gamma, Weighting, WmdIndex};
+use wordmover::{Document, DocumentModel, Weighting, WmdIndex};
 use wordmover_learn::knn::{self, KChoice};
 use wordmover_learn::split::Split;
 
-use crate::bags::{self, Bags, hash_documents, name_of};
 use crate::cache::{Cache, Key, KeyBuilder};
 use crate::corpus::LabeledCorpus;
 use crate::error::{Error, Result};
 use crate::folds::folds;
 use crate::params::KnnParams;
 use crate::progress::{Event, Reporter};
+use crate::training_documents::{self, TrainingDocuments};
 
 /// Documents whose neighbours are kept together.
 const BLOCK: usize = 256;
@@ -64,8 +66,9 @@ pub(crate) fn run(
     train.check_classes("training documents")?;
     let mut best: Option<(KnnChoice, Voters)> = None;
     let mut curves = Vec::new();
+    let documents = training_documents::fit(&params.embedding.documents, train)?;
     for &weighting in &params.weightings {
-        let voters = Voters::new(params, weighting, train)?;
+        let voters = Voters::new(&documents, weighting, train)?;
         let choice = voters.choose_k(params, train, cache, reporter)?;
         let accuracy = choice.accuracies[choice.k - 1];
         curves.push(KnnCurve {
@@ -87,11 +90,11 @@ pub(crate) fn run(
     let (choice, voters) = best.expect("one weighting at least");
     reporter.note(format!(
         "chose {} and K = {}: {:.2} % of documents held out were right",
-        name_of(choice.weighting),
+        choice.weighting,
         choice.k,
         100.0 * choice.accuracy
     ))?;
-    let documents = bags::bags(&voters.model, test.documents());
+    let documents = voters.model.documents(test.documents());
     let neighbors = reporter.time("neighbours of test documents", |reporter| {
         let name = "neighbours of test documents";
         voters.neighbors(&documents, choice.k, None, name, cache, reporter)
@@ -113,23 +116,22 @@ pub(crate) fn run(
 
 /// The training documents that have words.
 struct Voters {
-    model: wordmover::WordMoversEmbedding,
+    model: Arc<DocumentModel>,
     index: WmdIndex,
     labels: Vec<usize>,
     key: Key,
 }
 
 impl Voters {
-    fn new(params: &KnnParams, weighting: Weighting, train: &LabeledCorpus) -> Result<Self> {
-        // Of the embedding only its space and its bags are used.
-        let embedding = params.embedding.clone().weighting(weighting);
-        let embedding = embedding.n_features(1).d_max(1).gamma(Gamma::None);
-        let bags = Bags::new(&embedding, train)?;
-        let labels = bags.labels(train);
-        let key = hash_documents(KeyBuilder::new("voters-1"), &bags.model, &bags.documents);
+    fn new(documents: &DocumentModel, weighting: Weighting, train: &LabeledCorpus) -> Result<Self> {
+        let training = TrainingDocuments::weighted(documents, weighting, train)?;
+        let labels = training.labels(train);
+        let space = training.model.space();
+        let key = KeyBuilder::new("voters-2");
+        let key = key.with(|hash| hash.documents(space, &training.documents));
         Ok(Voters {
-            index: WmdIndex::new(bags.model.space().clone(), bags.documents)?,
-            model: bags.model,
+            index: WmdIndex::new(space.clone(), training.documents)?,
+            model: training.model,
             labels,
             key: key.finish(),
         })
@@ -177,8 +179,8 @@ impl Voters {
             .chunks(BLOCK)
             .enumerate()
             .map(|(block, documents)| {
-                let key = KeyBuilder::new("neighbors-1").bytes(self.key.hash());
-                let key = hash_documents(key, &self.model, documents);
+                let key = KeyBuilder::new("neighbors-2").bytes(self.key.hash());
+                let key = key.with(|hash| hash.documents(self.model.space(), documents));
                 let excluded = fold_of.as_deref().unwrap_or(&[]);
                 let key = key.numbers(excluded.iter().map(|&fold| fold as u64));
                 // Where there are folds, a document's own is told by its position.

@@ -40,7 +40,6 @@
 #![deny(missing_docs)]
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
-mod bags;
 mod cache;
 mod choice;
 mod classifier;
@@ -55,8 +54,8 @@ mod held_out;
 mod knn;
 mod params;
 mod progress;
+mod training_documents;
 
-pub use bags::name_of as weighting_name;
 pub use cache::Cache;
 pub use choice::{SurfacePoint, SurfaceRound, WmeChoice};
 pub use classifier::{ClassifierInfo, Prediction, TextClassifier, Training};

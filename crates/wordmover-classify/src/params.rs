@@ -19,6 +19,15 @@ pub enum Protocol {
     Fast,
 }
 
+impl std::fmt::Display for Protocol {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(match self {
+            Protocol::Paper => "paper",
+            Protocol::Fast => "fast",
+        })
+    }
+}
+
 impl Protocol {
     /// Number of folds.
     #[must_use]

@@ -125,7 +125,8 @@ impl Corpus {
     /// The corpus' rules for the bags of an embedding.
     pub fn embedding(&self, seed: u64) -> EmbeddingParams {
         let mut params = EmbeddingParams::default().seed(seed);
-        params.bag.min_count = self.min_count.unwrap_or(params.bag.min_count);
+        let bag = &mut params.documents.bag;
+        bag.min_count = self.min_count.unwrap_or(bag.min_count);
         params
     }
 

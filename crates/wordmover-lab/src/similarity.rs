@@ -164,7 +164,7 @@ impl Pairs {
         &self,
         method: Similarity,
         params: &EmbeddingParams,
-        language: &Language,
+        language: &VectorSet,
     ) -> Result<(f64, f64)> {
         let (vectors, probabilities) = (&language.vectors, Some(&language.probabilities));
         let scores = method.of_pairs(&self.texts, params, vectors, probabilities)?;
@@ -177,17 +177,17 @@ impl Pairs {
 }
 
 /// Word vectors and the words' probabilities.
-struct Language {
+struct VectorSet {
     vectors: Arc<WordVectors>,
     probabilities: WordProbabilities,
     case: Case,
 }
 
-impl Language {
+impl VectorSet {
     fn params(&self, params: EmbeddingParams) -> EmbeddingParams {
         let tokenizer = Tokenizer {
             case: self.case,
-            ..params.tokenizer.clone()
+            ..params.documents.tokenizer.clone()
         };
         params.tokenizer(tokenizer)
     }
@@ -214,7 +214,7 @@ pub fn run(
             None => WordVectors::builtin(),
         });
         let counts = data.join(&definition.frequencies);
-        languages.push(Language {
+        languages.push(VectorSet {
             probabilities: WordProbabilities::open(&counts, &table)?,
             vectors: table,
             case: source.case,
@@ -265,7 +265,7 @@ type Scores = BTreeMap<String, Vec<f64>>;
 /// Tries every candidate on every file that some group may look at.
 fn try_candidates(
     definition: &Definition,
-    language: &Language,
+    language: &VectorSet,
     files: &mut Files,
     sts: &Path,
 ) -> Result<Scores> {
@@ -311,7 +311,7 @@ fn choose(definition: &Definition, scores: &Scores) -> Result<Vec<Chosen>> {
 fn run_task(
     definition: &Definition,
     source: &Vectors,
-    language: &Language,
+    language: &VectorSet,
     task: &Task,
     pairs: &Pairs,
     candidate: Candidate,
@@ -338,7 +338,10 @@ fn run_task(
         pearson.insert(column.to_owned(), p);
         spearman.insert(column.to_owned(), s);
     }
-    let tokenizer = language.params(EmbeddingParams::for_similarity()).tokenizer;
+    let tokenizer = language
+        .params(EmbeddingParams::for_similarity())
+        .documents
+        .tokenizer;
     let (mut known, mut words) = (0, 0);
     for text in pairs.texts.iter().flat_map(|(a, b)| [a, b]) {
         let counts = WordCounts::from_text(text, &tokenizer, &language.vectors);

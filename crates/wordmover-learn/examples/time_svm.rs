@@ -103,7 +103,7 @@ fn search(
     let folds = split::stratified_k_folds(labels, 10, 1)?;
     let start = Instant::now();
     let go_on = || ControlFlow::Continue(());
-    let surface = grid::search(&params, &[distances], labels, &folds, &go_on)?;
+    let surface = grid::search(&params, &[distances], &features_of, labels, &folds, &go_on)?;
     let seconds = start.elapsed().as_secs_f64();
     let n_fitted = surface.points().len() * folds.len();
     let best = surface.best();
@@ -111,4 +111,13 @@ fn search(
     let (cost, accuracy) = (best.cost, best.accuracy);
     writeln!(out, "{seconds} {n_fitted} {gamma} {cost} {accuracy}")?;
     Ok(())
+}
+
+fn features_of(distances: &[f32], n_columns: usize, gamma: Option<f64>) -> Vec<f32> {
+    let scale = 1.0 / (n_columns as f64).sqrt();
+    let feature = |&distance: &f32| match gamma {
+        Some(gamma) => ((-gamma * f64::from(distance)).exp() * scale) as f32,
+        None => distance,
+    };
+    distances.iter().map(feature).collect()
 }

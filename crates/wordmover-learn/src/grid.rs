@@ -28,6 +28,10 @@ pub const PAPER_COSTS: [f64; 26] = [
     8e4, 1e5, 3e5, 5e5, 8e5, 1e6, 1e7, 1e8,
 ];
 
+/// Makes the features of a gamma from rows of distances of some width; `None` asks for the
+/// distances themselves.
+pub type MakeFeatures<'a> = dyn Fn(&[f32], usize, Option<f64>) -> Vec<f32> + Sync + 'a;
+
 /// What is searched. The default is the paper's grid with LIBLINEAR's parameters.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -166,6 +170,7 @@ impl Surface {
 pub fn search(
     params: &GridParams,
     tables: &[Features],
+    features: &MakeFeatures,
     labels: &[usize],
     splits: &[Split],
     progress: &(dyn Fn() -> ControlFlow<()> + Sync),
@@ -210,7 +215,7 @@ pub fn search(
     let n_right: Result<Vec<Vec<u64>>> = paths
         .into_par_iter()
         .with_max_len(1)
-        .map(|(table, gamma, split)| path(params, table, gamma, labels, split, &fitted))
+        .map(|(table, gamma, split)| path(params, table, features, gamma, labels, split, &fitted))
         .collect();
     let n_right = n_right?;
 
@@ -236,6 +241,7 @@ pub fn search(
 fn path(
     params: &GridParams,
     table: Features,
+    features: &MakeFeatures,
     gamma: Option<f64>,
     labels: &[usize],
     split: &Split,
@@ -243,7 +249,8 @@ fn path(
 ) -> Result<Vec<u64>> {
     let part = |rows: &[usize]| -> Result<(Vec<f32>, Vec<usize>)> {
         let distances = table.gather(rows);
-        let values = features(Features::new(&distances, table.n_columns())?, gamma)?;
+        let values = features(&distances, table.n_columns(), gamma);
+        check_finite(&values, table.n_columns())?;
         Ok((values, rows.iter().map(|&row| labels[row]).collect()))
     };
     let (train, train_labels) = part(&split.train)?;
@@ -317,36 +324,15 @@ fn choose(points: &[GridPoint], gammas: &[Option<f64>]) -> usize {
     best
 }
 
-/// The features of a gamma: `exp(-gamma * distance) / sqrt(R)`, `R` the number of
-/// columns; the distances themselves without gamma. An infinite distance, of a document
-/// without known words, gives the feature 0.
-///
-/// # Errors
-///
-/// If gamma is not a positive number, or a distance is NaN, minus infinity or, without
-/// gamma, infinite.
-pub fn features(distances: Features, gamma: Option<f64>) -> Result<Vec<f32>> {
-    check_gamma(gamma)?;
-    let n_columns = distances.n_columns();
-    let scale = 1.0 / (n_columns as f64).sqrt();
-    let mut values = vec![0.0; distances.n_rows() * n_columns];
-    let rows = values.par_chunks_exact_mut(n_columns).enumerate();
-    // Of several values that are not finite, the first is told.
-    let wrong = rows.filter_map(|(row, values)| {
-        for (column, (value, &distance)) in values.iter_mut().zip(distances.row(row)).enumerate() {
-            *value = match gamma {
-                Some(gamma) => (libm::exp(-gamma * f64::from(distance)) * scale) as f32,
-                None => distance,
-            };
-            if !value.is_finite() {
-                return Some((row, column, distance));
-            }
-        }
-        None
-    });
-    match wrong.min_by_key(|&(row, column, _)| (row, column)) {
-        Some((row, column, value)) => Err(Error::NotFinite { row, column, value }),
-        None => Ok(values),
+/// Of several values that are not finite, the first is named.
+fn check_finite(values: &[f32], n_columns: usize) -> Result<()> {
+    match values.iter().position(|value| !value.is_finite()) {
+        Some(position) => Err(Error::NotFinite {
+            row: position / n_columns,
+            column: position % n_columns,
+            value: values[position],
+        }),
+        None => Ok(()),
     }
 }
 

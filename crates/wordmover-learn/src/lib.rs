@@ -24,10 +24,15 @@
 //!
 //! let folds = split::stratified_k_folds(&labels, 4, 1)?;
 //! let params = GridParams::default();
-//! let surface = grid::search(&params, &[table], &labels, &folds, &|| ControlFlow::Continue(()))?;
+//! let features_of = |distances: &[f32], _: usize, gamma: Option<f64>| -> Vec<f32> {
+//!     let gamma = gamma.unwrap_or(1.0) as f32;
+//!     distances.iter().map(|distance| (-gamma * distance).exp()).collect()
+//! };
+//! let never = || ControlFlow::Continue(());
+//! let surface = grid::search(&params, &[table], &features_of, &labels, &folds, &never)?;
 //! let best = surface.best();
 //!
-//! let features = grid::features(table, best.gamma)?;
+//! let features = features_of(&distances, 2, best.gamma);
 //! let features = Features::new(&features, 2)?;
 //! let model = LinearSvm::fit(SvmParams::default().cost(best.cost), features, &labels)?;
 //! assert_eq!(metrics::accuracy(&labels, &model.predict(features)?)?, 1.0);

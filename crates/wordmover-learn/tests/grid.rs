@@ -30,12 +30,20 @@ fn labels() -> Vec<usize> {
     (0..N_ROWS).map(|row| row % 3 * 10).collect()
 }
 
+fn features_of(distances: &[f32], _: usize, gamma: Option<f64>) -> Vec<f32> {
+    let feature = |&distance: &f32| match gamma {
+        Some(gamma) => (-gamma * f64::from(distance)).exp() as f32,
+        None => distance,
+    };
+    distances.iter().map(feature).collect()
+}
+
 fn search(params: &GridParams, tables: &[&[f32]], splits: &[Split]) -> Result<Surface, Error> {
     let tables: Vec<Features> = tables
         .iter()
         .map(|table| Features::new(table, N_COLUMNS).unwrap())
         .collect();
-    grid::search(params, &tables, &labels(), splits, &|| {
+    grid::search(params, &tables, &features_of, &labels(), splits, &|| {
         ControlFlow::Continue(())
     })
 }
@@ -82,8 +90,7 @@ fn a_point_is_what_machines_on_the_features_give() {
         for fold in &folds {
             let part = |rows: &[usize]| {
                 let distances = all.gather(rows);
-                let distances = Features::new(&distances, N_COLUMNS).unwrap();
-                grid::features(distances, Some(1.0)).unwrap()
+                features_of(&distances, N_COLUMNS, Some(1.0))
             };
             let (train, test) = (part(&fold.train), part(&fold.test));
             let train = Features::new(&train, N_COLUMNS).unwrap();
@@ -154,7 +161,7 @@ fn progress_is_told_and_may_break() {
     let n_fitted = AtomicU64::new(0);
     let count = |most: u64| {
         n_fitted.store(0, Ordering::Relaxed);
-        grid::search(&small(), &tables, &labels(), &folds, &|| {
+        grid::search(&small(), &tables, &features_of, &labels(), &folds, &|| {
             if n_fitted.fetch_add(1, Ordering::Relaxed) + 1 >= most {
                 return ControlFlow::Break(());
             }
@@ -177,7 +184,7 @@ fn the_first_columns_are_the_features_of_a_smaller_embedding() {
         .collect();
     let on = |table: Features| {
         let quiet = || ControlFlow::Continue(());
-        grid::search(&small(), &[table], &labels(), &folds, &quiet).unwrap()
+        grid::search(&small(), &[table], &features_of, &labels(), &folds, &quiet).unwrap()
     };
     let seen = Features::new(&distances, N_COLUMNS)
         .unwrap()
@@ -187,23 +194,12 @@ fn the_first_columns_are_the_features_of_a_smaller_embedding() {
 }
 
 #[test]
-fn features_are_those_of_the_paper() {
-    let distances = [0.5, 1.0, f32::INFINITY, 2.0];
-    let table = Features::new(&distances, 2).unwrap();
-    let features = grid::features(table, Some(2.0)).unwrap();
-    let expected = [-1.0f64, -2.0, f64::NEG_INFINITY, -4.0].map(|x| (x.exp() / 2f64.sqrt()) as f32);
-    for (found, expected) in features.iter().zip(expected) {
-        assert!((found - expected).abs() <= f32::EPSILON * expected);
-    }
-    assert_eq!(features[2], 0.0);
-    // Without gamma there is no limit to take.
-    let error = grid::features(table, None).unwrap_err();
-    let expected = "row 1, column 0 is inf: only finite numbers can be used";
-    assert_eq!(error.to_string(), expected);
-    let nan = [f32::NAN];
-    assert!(grid::features(Features::new(&nan, 1).unwrap(), Some(1.0)).is_err());
-    let finite = Features::new(&distances[..2], 2).unwrap();
-    assert_eq!(grid::features(finite, None).unwrap(), [0.5, 1.0]);
+fn features_that_are_not_finite_are_named() {
+    let mut distances = table(0.01, 8);
+    distances[N_COLUMNS + 1] = f32::NAN;
+    let folds = stratified_k_folds(&labels(), 5, 1).unwrap();
+    let error = search(&small(), &[&distances], &folds).unwrap_err();
+    assert!(matches!(error, Error::NotFinite { .. }), "{error}");
 }
 
 #[test]

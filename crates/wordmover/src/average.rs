@@ -5,12 +5,14 @@
 //! and the first principal component of the corpus taken out, this is the "simple
 //! but tough-to-beat baseline" of Arora et al. (2017).
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 
-use crate::document::{CorpusCounts, Weighting, WordCounts};
+use crate::document::WordCounts;
+use crate::document_model::DocumentModel;
 use crate::error::Result;
 use crate::principal;
-use crate::space::WordSpace;
 
 /// Averages of word vectors, as a model.
 ///
@@ -20,53 +22,49 @@ use crate::space::WordSpace;
 ///
 /// ```
 /// use std::sync::Arc;
-/// use wordmover::document::CorpusCounts;
 /// use wordmover::text::{StopWords, Tokenizer};
-/// use wordmover::{AveragedVectors, Normalization, Weighting, WordCounts, WordProbabilities};
-/// use wordmover::{WordSpace, WordVectors, cosine};
+/// use wordmover::{AveragedVectors, DocumentFitter, DocumentParams, Normalization, Weighting};
+/// use wordmover::{WordVectors, cosine};
 ///
-/// let vectors = Arc::new(WordVectors::builtin());
 /// let tokenizer = Tokenizer { stop_words: StopWords::None, ..Tokenizer::default() };
+/// let params = DocumentParams::default()
+///     .normalization(Normalization::None)
+///     .tokenizer(tokenizer)
+///     .weighting(Weighting::Sif);
+/// let mut fitter = DocumentFitter::new(params.check()?, Arc::new(WordVectors::builtin()));
 /// let texts = ["The president greets the press in Chicago",
 ///              "Obama speaks to the media in Illinois",
 ///              "The band gave a concert in Japan"];
-/// let counts = texts.map(|text| WordCounts::from_text(text, &tokenizer, &vectors));
+/// let counts = texts.map(|text| fitter.word_counts(text));
+/// counts.iter().for_each(|counts| fitter.observe(counts));
 ///
-/// let mut corpus = CorpusCounts::default();
-/// corpus.set_probabilities(Some(WordProbabilities::builtin(&vectors)));
-/// let space = WordSpace::new(vectors, Normalization::None, &[])?;
-/// let sif = AveragedVectors::fit(space, corpus, Weighting::Sif, 1, &counts)?;
+/// let sif = AveragedVectors::fit(Arc::new(fitter.finish()?), 1, &counts)?;
 /// let z = sif.embed(&counts)?;
-/// assert!(cosine(&z[..100], &z[100..200]) > cosine(&z[..100], &z[200..]));
+/// let dim = sif.dim();
+/// assert!(cosine(&z[..dim], &z[dim..2 * dim]) > cosine(&z[..dim], &z[2 * dim..]));
 /// # Ok::<(), wordmover::Error>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct AveragedVectors {
-    space: WordSpace,
-    corpus: CorpusCounts,
-    weighting: Weighting,
+    documents: Arc<DocumentModel>,
     components: Vec<f64>,
 }
 
 impl AveragedVectors {
-    /// Averages weighted by what `corpus` says of words. The first `n_components`
-    /// principal components of the averages of `texts`, which are not centred, are
-    /// taken out; SIF takes out one.
+    /// Averages weighted as `documents` weighs words. The first `n_components` principal
+    /// components of the averages of `texts`, which are not centred, are taken out; SIF
+    /// takes out one.
     ///
     /// # Errors
     ///
     /// [`crate::Error::InvalidVectors`] if a word's vector holds NaN or infinity.
     pub fn fit(
-        space: WordSpace,
-        corpus: CorpusCounts,
-        weighting: Weighting,
+        documents: Arc<DocumentModel>,
         n_components: usize,
         texts: &[WordCounts],
     ) -> Result<Self> {
         let mut model = AveragedVectors {
-            space,
-            corpus,
-            weighting,
+            documents,
             components: Vec::new(),
         };
         if n_components > 0 {
@@ -94,7 +92,7 @@ impl AveragedVectors {
     /// Length of a row: the dimension of the word vectors.
     #[must_use]
     pub fn dim(&self) -> usize {
-        self.space.dim()
+        self.documents.space().dim()
     }
 
     /// The directions taken out, one after the other, of length 1.
@@ -110,13 +108,8 @@ impl AveragedVectors {
             |vector, (row, text)| {
                 let n: f64 = text.words.iter().map(|&(_, count)| f64::from(count)).sum();
                 for &(word, count) in &text.words {
-                    let weight = match self.weighting {
-                        Weighting::Nbow => 1.0,
-                        Weighting::Tfidf => self.corpus.inverse_document_frequency(word),
-                        Weighting::Sif => self.corpus.smooth_inverse_frequency(word),
-                    };
-                    let weight = f64::from(count) * weight / n;
-                    self.space.copy_vector(word, vector)?;
+                    let weight = f64::from(count) * self.documents.word_weight(word) / n;
+                    self.documents.space().copy_vector(word, vector)?;
                     for (sum, &x) in row.iter_mut().zip(&*vector) {
                         *sum += weight * f64::from(x);
                     }

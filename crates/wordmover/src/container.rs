@@ -14,7 +14,7 @@ const MAX_HEADER: usize = 1 << 24;
 
 /// What is wrong with the frame.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum ContainerProblem {
+pub(crate) enum ContainerError {
     /// The header is too long, or not what the format asks for.
     Header { detail: String },
     /// The file is shorter or longer than its header says.
@@ -22,44 +22,44 @@ pub(crate) enum ContainerProblem {
 }
 
 /// Length of the header, from the first eight bytes.
-pub(crate) fn header_len(start: &[u8]) -> Result<usize, ContainerProblem> {
+pub(crate) fn header_len(start: &[u8]) -> Result<usize, ContainerError> {
     let Some(&len) = start.first_chunk() else {
         let found = start.len() as u64;
-        return Err(ContainerProblem::Size { expected: 8, found });
+        return Err(ContainerError::Size { expected: 8, found });
     };
     let len = u64::from_le_bytes(len);
     match usize::try_from(len) {
         Ok(len) if len <= MAX_HEADER => Ok(len),
-        _ => Err(ContainerProblem::Header {
+        _ => Err(ContainerError::Header {
             detail: format!("it would be {len} bytes long"),
         }),
     }
 }
 
 /// Where the data begins, and what the header says of it.
-pub(crate) fn parse_header(bytes: &[u8]) -> Result<(usize, Metadata), ContainerProblem> {
+pub(crate) fn parse_header(bytes: &[u8]) -> Result<(usize, Metadata), ContainerError> {
     let data_start = 8 + header_len(bytes)?;
     let Some(header) = bytes.get(8..data_start) else {
         let (expected, found) = (data_start as u64, bytes.len() as u64);
-        return Err(ContainerProblem::Size { expected, found });
+        return Err(ContainerError::Size { expected, found });
     };
     // This checks that the tensors have the sizes of their shapes and follow each
     // other from offset 0.
-    let metadata = serde_json::from_slice(header).map_err(|error| ContainerProblem::Header {
+    let metadata = serde_json::from_slice(header).map_err(|error| ContainerError::Header {
         detail: error.to_string(),
     })?;
     Ok((data_start, metadata))
 }
 
 /// The same for a file that must be all there.
-pub(crate) fn parse(bytes: &[u8]) -> Result<(usize, Metadata), ContainerProblem> {
+pub(crate) fn parse(bytes: &[u8]) -> Result<(usize, Metadata), ContainerError> {
     let (data_start, metadata) = parse_header(bytes)?;
     let expected = (data_start as u64).saturating_add(metadata.data_len() as u64);
     let found = bytes.len() as u64;
     if expected == found {
         Ok((data_start, metadata))
     } else {
-        Err(ContainerProblem::Size { expected, found })
+        Err(ContainerError::Size { expected, found })
     }
 }
 

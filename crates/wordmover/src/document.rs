@@ -16,22 +16,8 @@ use crate::text::Tokenizer;
 use crate::vectors::WordVectors;
 
 pub use crate::corpus::{CorpusCounts, SIF_A, WordFrequency};
+pub use crate::weighting::Weighting;
 pub use crate::word_probabilities::WordProbabilities;
-
-/// How a word's count becomes its weight.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum Weighting {
-    /// Normalised bag of words: count over total.
-    #[default]
-    Nbow,
-    /// Count times `ln(1 + N / df)`, normalised; `N` documents, `df` of them with the word.
-    Tfidf,
-    /// Count times `a / (a + p)`, normalised; `p` the word's probability in running
-    /// text, `a` = [`SIF_A`]: the weights of SIF (Arora et al., 2017).
-    Sif,
-}
 
 /// The known words of one text with their counts, in order of first occurrence.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -147,12 +133,7 @@ impl Document {
         }
         kept.sort_unstable();
         let raw = kept.iter().map(|&(word, count)| {
-            let count = f64::from(count);
-            let weight = match rules.weighting {
-                Weighting::Nbow => count,
-                Weighting::Tfidf => count * corpus.inverse_document_frequency(word),
-                Weighting::Sif => count * corpus.smooth_inverse_frequency(word),
-            };
+            let weight = f64::from(count) * rules.weighting.of_word(word, corpus);
             (word, weight)
         });
         let (words, raw): (Vec<u32>, Vec<f64>) = raw.unzip();
@@ -187,7 +168,7 @@ impl Document {
     pub fn from_weights(words: impl IntoIterator<Item = (u32, f64)>) -> Result<Self> {
         let mut pairs: Vec<(u32, f64)> = words.into_iter().collect();
         if let Some(&(word, weight)) = pairs.iter().find(|(_, w)| !(w.is_finite() && *w >= 0.0)) {
-            return Err(Error::InvalidDocument(DocumentProblem::BadWeight {
+            return Err(Error::InvalidDocument(DocumentError::BadWeight {
                 word,
                 weight,
             }));
@@ -203,7 +184,7 @@ impl Document {
         });
         let total: f64 = pairs.iter().map(|&(_, weight)| weight).sum();
         if !pairs.is_empty() && (total - 1.0).abs() > 1e-9 {
-            return Err(Error::InvalidDocument(DocumentProblem::WrongSum { total }));
+            return Err(Error::InvalidDocument(DocumentError::WrongSum { total }));
         }
         let (words, weights) = pairs.into_iter().unzip();
         Ok(Document {
@@ -247,7 +228,7 @@ impl Document {
 /// What is wrong with a bag given by the caller.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-pub enum DocumentProblem {
+pub enum DocumentError {
     /// A weight is negative, NaN or infinite.
     #[error("the weight of word {word} is {weight}, not a finite number of at least zero")]
     BadWeight {

@@ -5,10 +5,10 @@
 
 use std::path::PathBuf;
 
-use crate::document::DocumentProblem;
-use crate::format::ModelProblem;
+use crate::document::DocumentError;
+use crate::format::ModelError;
 use crate::transport::TransportProblem;
-use crate::vectors::VectorsProblem;
+use crate::vectors::VectorsError;
 
 /// What the library's fallible functions return.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -39,7 +39,7 @@ pub enum Error {
         /// The file, or another name of the input.
         name: String,
         /// What is wrong with it, and where.
-        problem: VectorsProblem,
+        problem: VectorsError,
     },
     /// A file of word counts cannot be used.
     #[error("{name}: line {line}: expected a word and its count")]
@@ -54,7 +54,7 @@ pub enum Error {
     InvalidTransport(TransportProblem),
     /// A bag of words given by the caller cannot be used.
     #[error("{0}")]
-    InvalidDocument(DocumentProblem),
+    InvalidDocument(DocumentError),
     /// A document without a known word has no Word Mover's Distance.
     #[error("the document has no word that the vectors know")]
     EmptyDocument,
@@ -72,7 +72,7 @@ pub enum Error {
         /// The file.
         name: String,
         /// What is wrong with it.
-        problem: ModelProblem,
+        problem: ModelError,
     },
     /// A parameter is out of its range.
     #[error("{name} is {value}: it must be {requirement}")]
@@ -83,6 +83,14 @@ pub enum Error {
         value: String,
         /// What it must be.
         requirement: &'static str,
+    },
+    /// A feature is not finite, because values of the model are too large.
+    #[error("feature {column} of document {row} is not finite: values of the model are too large")]
+    NotFinite {
+        /// The document, from 0.
+        row: usize,
+        /// The feature, from 0.
+        column: usize,
     },
     /// The caller asked to stop.
     #[error("interrupted")]

@@ -40,13 +40,17 @@
 
 mod aside;
 mod average;
+mod checked;
 mod container;
+pub mod content_hash;
 mod corpus;
 pub mod document;
+mod document_model;
 mod embedding;
 mod error;
 pub mod format;
 mod ground;
+pub mod names;
 mod neighbors;
 mod principal;
 mod random_documents;
@@ -55,14 +59,17 @@ mod space;
 pub mod text;
 pub mod transport;
 pub mod vectors;
+mod weighting;
 pub mod wmd;
 mod word_probabilities;
 
 pub use average::AveragedVectors;
+pub use checked::Checked;
 pub use document::{BagRules, Document, Weighting, WordCounts, WordProbabilities};
+pub use document_model::{DocumentFitter, DocumentModel, DocumentParams};
 pub use embedding::{
-    CheckedParams, Components, EmbeddingParams, EmbeddingStatistics, Finish, FitDistances, Fitter,
-    Gamma, WordMoversEmbedding, kernel,
+    Components, DrawnEmbedding, EmbeddingParams, EmbeddingStatistics, Fitter, Gamma,
+    PostProcessing, WordMoversEmbedding, kernel, raw_features,
 };
 pub use error::{Error, Result};
 pub use format::ModelFile;

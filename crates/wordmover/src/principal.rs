@@ -24,7 +24,7 @@ const MAX_ROUNDS: usize = 200;
 
 /// Principal components, the strongest first.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct Components {
+pub(crate) struct PrincipalComponents {
     /// Orthonormal directions, one after the other, each with its largest coordinate
     /// positive.
     pub directions: Vec<f64>,
@@ -34,10 +34,10 @@ pub(crate) struct Components {
 
 /// The first `k` principal components of the rows of a matrix with `n_columns`
 /// columns, as they are: nothing is centred. Fewer if the rank of the matrix is lower.
-pub(crate) fn components(matrix: &[f64], n_columns: usize, k: usize) -> Components {
+pub(crate) fn components(matrix: &[f64], n_columns: usize, k: usize) -> PrincipalComponents {
     let n_rows = matrix.len() / n_columns.max(1);
     if n_rows == 0 || k == 0 {
-        return Components::default();
+        return PrincipalComponents::default();
     }
     let of_rows = n_rows < n_columns;
     let (products, side) = match of_rows {
@@ -76,7 +76,7 @@ pub(crate) fn components(matrix: &[f64], n_columns: usize, k: usize) -> Componen
         );
         direction.iter_mut().for_each(|x| *x *= largest.signum());
     }
-    Components {
+    PrincipalComponents {
         directions,
         strengths,
     }
@@ -318,7 +318,7 @@ mod tests {
     #[test]
     fn components_are_eigenvectors_of_the_gram_matrix_in_order() {
         let matrix = matrix();
-        let Components {
+        let PrincipalComponents {
             directions: found,
             strengths,
         } = components(&matrix, 4, 3);
@@ -372,8 +372,8 @@ mod tests {
     fn there_are_no_more_components_than_dimensions_that_are_used() {
         let all = components(&matrix(), 4, 4);
         assert_eq!((all.directions.len(), all.strengths.len()), (3 * 4, 3));
-        assert_eq!(components(&[0.0; 12], 4, 2), Components::default());
-        assert_eq!(components(&[], 4, 2), Components::default());
+        assert_eq!(components(&[0.0; 12], 4, 2), PrincipalComponents::default());
+        assert_eq!(components(&[], 4, 2), PrincipalComponents::default());
         let one = components(&[3.0, 4.0], 2, 2);
         assert_eq!(one.strengths.len(), 1);
         let one = one.directions;

@@ -13,7 +13,9 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use serde::{Deserialize, Serialize};
 
+use crate::content_hash::ContentHash;
 use crate::error::Result;
+use crate::names::names;
 use crate::space::{Moments, WordSpace, scale_to_unit};
 
 /// Name of the generator and of the mapping from its bits, kept in model files.
@@ -37,6 +39,13 @@ pub enum RandomWords {
     /// A word of the corpus, every distinct word being equally likely.
     Vocabulary,
 }
+
+names!(RandomWords, "random_words":
+    Uniform "uniform" "coordinates between the extremes of the corpus' word vectors (the paper's)",
+    UniformCentered "uniform-centered" "the same spread around the mean of the corpus' word vectors",
+    Gaussian "gaussian" "normal, with the corpus' mean and deviation of each coordinate",
+    Vocabulary "vocabulary" "words of the corpus",
+);
 
 /// `R` random documents: lengths, and word vectors one after the other.
 #[derive(Debug, Clone, PartialEq)]
@@ -128,6 +137,14 @@ impl RandomDocuments {
             starts: starts.iter().map(|start| start - first).collect(),
             words: self.words_of_range(range).to_vec(),
         }
+    }
+
+    /// Adds some of them to a hash.
+    #[must_use]
+    pub fn hash(&self, hash: ContentHash, range: Range<usize>) -> ContentHash {
+        range.fold(hash, |hash, j| {
+            hash.numbers(self.words(j).iter().map(|x| u64::from(x.to_bits())))
+        })
     }
 
     /// How many there are (`R` in the paper).

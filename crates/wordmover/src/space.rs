@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
+use crate::names::names;
 use crate::vectors::WordVectors;
 
 /// What is done to every word vector before distances are taken.
@@ -26,6 +27,13 @@ pub enum Normalization {
     /// First centred, then scaled to length 1.
     CenterUnit,
 }
+
+names!(Normalization, "normalization":
+    None "none" "nothing",
+    Unit "unit" "scaled to length 1",
+    Center "center" "the mean of the corpus' words subtracted",
+    CenterUnit "center-unit" "centred, then scaled to length 1",
+);
 
 impl Normalization {
     /// Whether vectors have length 1 afterwards.

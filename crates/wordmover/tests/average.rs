@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use serde::Deserialize;
-use wordmover::document::CorpusCounts;
 use wordmover::text::{StopWords, Tokenizer};
 use wordmover::{
-    AveragedVectors, Normalization, Weighting, WordCounts, WordProbabilities, WordSpace,
-    WordVectors, cosine,
+    AveragedVectors, DocumentFitter, DocumentModel, DocumentParams, Normalization, Weighting,
+    WordCounts, WordProbabilities, WordVectors, cosine,
 };
 
 #[derive(Deserialize)]
@@ -22,8 +21,7 @@ struct Fixture {
 
 struct Case {
     fixture: Fixture,
-    space: WordSpace,
-    corpus: CorpusCounts,
+    documents: DocumentModel,
     counts: Vec<WordCounts>,
 }
 
@@ -32,31 +30,31 @@ fn case() -> Case {
     let matrix = fixture.vectors.concat();
     let dim = fixture.vectors[0].len();
     let vectors = WordVectors::from_rows("sif", fixture.words.clone(), matrix, dim).unwrap();
+    let of_words = fixture.counts.iter().map(|(word, n)| (word.as_str(), *n));
+    let probabilities = WordProbabilities::from_counts("fixture", &vectors, of_words);
     let tokenizer = Tokenizer {
         stop_words: StopWords::None,
         ..Tokenizer::default()
     };
-    let counted = fixture.texts.iter();
-    let counts: Vec<WordCounts> = counted
-        .map(|text| WordCounts::from_text(text, &tokenizer, &vectors))
-        .collect();
-    let mut corpus = CorpusCounts::default();
-    counts.iter().for_each(|counts| corpus.observe(counts));
-    let of_words = fixture.counts.iter().map(|(word, n)| (word.as_str(), *n));
-    let probabilities = WordProbabilities::from_counts("fixture", &vectors, of_words);
-    corpus.set_probabilities(Some(probabilities));
+    let params = DocumentParams::default()
+        .normalization(Normalization::None)
+        .tokenizer(tokenizer);
+    let fitter = DocumentFitter::new(params.check().unwrap(), Arc::new(vectors));
+    let mut fitter = fitter.word_probabilities(Some(probabilities));
+    let texts = fixture.texts.iter();
+    let counts: Vec<WordCounts> = texts.map(|text| fitter.word_counts(text)).collect();
+    counts.iter().for_each(|counts| fitter.observe(counts));
     Case {
-        space: WordSpace::new(Arc::new(vectors), Normalization::None, &[]).unwrap(),
+        documents: fitter.finish().unwrap(),
         fixture,
-        corpus,
         counts,
     }
 }
 
 impl Case {
     fn fit(&self, weighting: Weighting, n_components: usize) -> AveragedVectors {
-        let (space, corpus) = (self.space.clone(), self.corpus.clone());
-        AveragedVectors::fit(space, corpus, weighting, n_components, &self.counts).unwrap()
+        let documents = Arc::new(self.documents.clone().with_weighting(weighting));
+        AveragedVectors::fit(documents, n_components, &self.counts).unwrap()
     }
 }
 
@@ -94,7 +92,7 @@ fn plain_and_tfidf_averages_are_sums_over_words() {
                     .map(|&w| weight(w as u32) * f64::from(case.fixture.vectors[w][k]));
                 terms.sum::<f64>() / known.len().max(1) as f64
             };
-            let idf = |word| case.corpus.inverse_document_frequency(word);
+            let idf = |word| case.documents.corpus().inverse_document_frequency(word);
             assert!((f64::from(plain[i * 6 + k]) - mean(&|_| 1.0)).abs() < 1e-6);
             assert!((f64::from(tfidf[i * 6 + k]) - mean(&idf)).abs() < 2e-6);
         }
@@ -111,12 +109,6 @@ fn texts_without_known_words_are_zeros_and_like_nothing() {
     assert_eq!(cosine(row(n - 1), row(n - 2)), 0.0);
     assert_eq!(cosine(row(n - 1), row(0)), 0.0);
     assert_eq!(cosine(row(0), row(0)), 1.0);
-    let nothing = AveragedVectors::fit(
-        case.space.clone(),
-        case.corpus.clone(),
-        Weighting::Sif,
-        1,
-        &[],
-    );
+    let nothing = AveragedVectors::fit(Arc::new(case.documents.clone()), 1, &[]);
     assert!(nothing.unwrap().embed(&[]).unwrap().is_empty());
 }

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use wordmover::{
-    Components, Document, EmbeddingParams, EmbeddingStatistics, Error, Finish, Fitter, Gamma,
-    Normalization, RandomWords, Weighting, WordMoversEmbedding, WordProbabilities, WordVectors,
-    cosine, kernel, wmd,
+    Components, Document, EmbeddingParams, EmbeddingStatistics, Error, Fitter, Gamma, ModelFile,
+    Normalization, PostProcessing, RandomWords, Weighting, WordMoversEmbedding, WordProbabilities,
+    WordVectors, cosine, kernel, wmd,
 };
 
 fn fitted(params: EmbeddingParams) -> WordMoversEmbedding {
@@ -86,13 +86,13 @@ fn kept_distances_make_the_features_of_any_gamma() {
         ControlFlow::Continue(())
     };
     first
-        .feature_distances_into(&documents, &mut kept, &mut count)
+        .distances_into(&documents, 0..20, &mut kept, &mut count)
         .unwrap();
     assert_eq!(n_done, 60);
     for gamma in [Gamma::Value(2.0), Gamma::Value(0.3), Gamma::None] {
         let model = fitted(toy::params().n_features(20).gamma(gamma));
         assert_eq!(
-            model.features_of(&kept),
+            model.features_of(&kept).unwrap(),
             model.embed(&documents).unwrap(),
             "{gamma:?}"
         );
@@ -111,33 +111,38 @@ fn the_distances_of_one_fit_serve_every_gamma() {
         fitter
     };
     let never = &mut |_: &EmbeddingStatistics| ControlFlow::Continue(());
-    for finish in [Finish::Raw, Finish::Center, Finish::Standardize] {
+    for post_processing in [
+        PostProcessing::Raw,
+        PostProcessing::Center,
+        PostProcessing::Standardize,
+    ] {
         for weighting in [Weighting::Tfidf, Weighting::Sif] {
             let params = toy::params()
                 .n_features(24)
-                .finish(finish)
+                .post_processing(post_processing)
                 .weighting(weighting);
-            let distances = fitter(params.clone()).distances(never).unwrap();
+            let key = fitter(params.clone()).key();
+            let drawn = fitter(params.clone()).draw(never).unwrap();
             for gamma in [Gamma::Auto, Gamma::None, Gamma::Value(0.3)] {
                 let params = params.clone().gamma(gamma);
-                assert_eq!(fitter(params.clone()).distances_key(), distances.key());
-                let fresh = fitter(params.clone()).finish().unwrap();
-                let kept = fitter(params).finish_with(&distances).unwrap();
-                assert_eq!(kept.gamma(), fresh.gamma());
+                assert_eq!(fitter(params.clone()).key(), key);
+                let fresh = fitter(params).finish().unwrap();
+                let scaled = drawn.scale(gamma).unwrap();
+                assert_eq!(scaled.gamma(), fresh.gamma());
                 assert_eq!(
-                    kept.to_bytes(false).unwrap(),
+                    scaled.to_bytes(false).unwrap(),
                     fresh.to_bytes(false).unwrap()
                 );
             }
         }
     }
-    // Anything else than gamma makes other distances, which are refused.
+    // Anything else than gamma makes another embedding, with another key.
     let params = toy::params().n_features(24);
-    let distances = fitter(params.clone()).distances(never).unwrap();
+    let key = fitter(params.clone()).key();
     let mut others = vec![
         fitter(params.clone().seed(1)),
         fitter(params.clone().n_features(25)),
-        fitter(params.clone().finish(Finish::Center)),
+        fitter(params.clone().post_processing(PostProcessing::Center)),
         fitter(params.clone().weighting(Weighting::Sif)),
         fitter(params.clone()).word_probabilities(Some(WordProbabilities::from_counts(
             "own",
@@ -150,20 +155,18 @@ fn the_distances_of_one_fit_serve_every_gamma() {
     more.observe(&counts);
     others.push(more);
     for other in others {
-        let error = other.finish_with(&distances).unwrap_err();
-        let name = "distances";
-        assert!(matches!(error, Error::InvalidParameter { name: n, .. } if n == name));
+        assert_ne!(other.key(), key);
     }
     // They can be broken off.
     let params = toy::params()
         .n_features(24)
-        .finish(Finish::Center)
+        .post_processing(PostProcessing::Center)
         .check()
         .unwrap();
     let mut interrupted = Fitter::new(params, toy::vectors());
     let counts = interrupted.word_counts("a b");
     interrupted.observe(&counts);
-    let stopped = interrupted.distances(&mut |_| ControlFlow::Break(()));
+    let stopped = interrupted.draw(&mut |_| ControlFlow::Break(()));
     assert!(matches!(stopped, Err(Error::Interrupted)));
 }
 
@@ -270,7 +273,7 @@ fn the_same_bits_for_any_threads_batch_and_company() {
             .random_words(RandomWords::Gaussian)
             .d_max(7)
             .n_features(64)
-            .finish(Finish::Standardize)
+            .post_processing(PostProcessing::Standardize)
             .components(Components::Flatten(3));
         WordMoversEmbedding::fit(params, toy::vectors(), &texts).unwrap()
     };
@@ -296,9 +299,9 @@ fn the_same_bits_for_any_threads_batch_and_company() {
 fn a_text_without_known_words_has_a_row_of_zeros() {
     for params in [
         toy::params(),
-        toy::params().finish(Finish::Center),
+        toy::params().post_processing(PostProcessing::Center),
         toy::params()
-            .finish(Finish::Standardize)
+            .post_processing(PostProcessing::Standardize)
             .components(Components::Remove(1)),
     ] {
         let model = fitted(params.n_features(8));
@@ -310,16 +313,17 @@ fn a_text_without_known_words_has_a_row_of_zeros() {
 
 /// Texts enough to need no background documents.
 fn many_texts() -> Vec<String> {
-    (0..400usize)
-        .map(|i| {
-            let words = (0..1 + i % 4).map(|k| toy::WORDS[(i * 7 + k * k * (i / 5)) % 5].0);
-            words.collect::<Vec<_>>().join(" ")
-        })
-        .collect()
+    let text = |i: usize| {
+        let repeats = [i % 4, i / 4 % 4, i / 16 % 4, i / 64 % 5, 1];
+        let words = toy::WORDS.iter().zip(repeats);
+        let words = words.flat_map(|((word, _), n)| std::iter::repeat_n(*word, n));
+        words.collect::<Vec<_>>().join(" ")
+    };
+    (0..300).map(text).collect()
 }
 
 #[test]
-fn finished_features_are_those_of_the_definition() {
+fn post_processed_features_are_those_of_the_definition() {
     let texts = many_texts();
     let fit = |params: EmbeddingParams| {
         let params = params.n_features(24).gamma(Gamma::Value(0.7));
@@ -327,8 +331,8 @@ fn finished_features_are_those_of_the_definition() {
     };
     let embed = |params| fit(params).transform(&texts).unwrap();
     let raw = embed(toy::params());
-    let centered = embed(toy::params().finish(Finish::Center));
-    let standardized = embed(toy::params().finish(Finish::Standardize));
+    let centered = embed(toy::params().post_processing(PostProcessing::Center));
+    let standardized = embed(toy::params().post_processing(PostProcessing::Standardize));
     let n = texts.len();
     for j in 0..24 {
         let column = |z: &[f32]| -> Vec<f64> {
@@ -353,7 +357,9 @@ fn finished_features_are_those_of_the_definition() {
 fn removed_components_are_gone_and_flattened_ones_level() {
     let texts = many_texts();
     let embed = |components| {
-        let params = toy::params().n_features(24).finish(Finish::Center);
+        let params = toy::params()
+            .n_features(24)
+            .post_processing(PostProcessing::Center);
         let params = params.components(components);
         let model = WordMoversEmbedding::fit(params, toy::vectors(), &texts).unwrap();
         model.transform(&texts).unwrap()
@@ -424,9 +430,15 @@ fn sif_weights_take_probabilities_from_where_they_are_told() {
 fn gamma_auto_is_one_over_the_median_distance() {
     let model = fitted(toy::params().n_features(32));
     let documents = toy::TEXTS.map(|text| model.document(&model.word_counts(text)));
-    let mut distances = model.distances(&documents).unwrap();
-    distances.sort_by(f64::total_cmp);
-    assert_eq!(model.gamma(), Some(1.0 / distances[distances.len() / 2]));
+    let mut distances = vec![0.0; 4 * 32];
+    model
+        .distances_into(&documents, 0..32, &mut distances, &mut |_| {
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+    distances.sort_by(f32::total_cmp);
+    let median = f64::from(distances[distances.len() / 2]);
+    assert_eq!(model.gamma(), Some(1.0 / median));
 }
 
 #[test]
@@ -480,4 +492,59 @@ fn progress_counts_every_distance_and_can_stop_the_work() {
     assert!(total.ground_costs > Duration::ZERO && total.transport > Duration::ZERO);
     let stopped = model.embed_into(&documents, &mut out, &mut |_| ControlFlow::Break(()));
     assert!(matches!(stopped, Err(Error::Interrupted)));
+}
+
+#[test]
+fn the_corpus_of_the_fit_is_embedded_as_any_other() {
+    // Distances of sampled documents are kept with a model that was fitted here; a model
+    // that was read has none. Both give the same bits.
+    let texts = many_texts();
+    let params = EmbeddingParams::default().n_features(40).d_max(5);
+    let tokenizer = toy::params().documents.tokenizer;
+    let model = WordMoversEmbedding::fit(params.tokenizer(tokenizer), toy::vectors(), &texts);
+    let model = model.unwrap();
+    let file = ModelFile::from_bytes(&model.to_bytes(false).unwrap(), "m.wme").unwrap();
+    let read = file.with_vectors(Some(toy::vectors())).unwrap();
+    assert_eq!(
+        model.transform(&texts).unwrap(),
+        read.transform(&texts).unwrap()
+    );
+}
+
+#[test]
+fn a_corpus_of_equal_documents_gives_sane_rows() {
+    let vectors = Arc::new(WordVectors::builtin());
+    let mut texts = vec!["president music band"; 300];
+    for others in [&[][..], &["a cat sat on the mat", "stocks fell sharply"]] {
+        texts.extend(others);
+        let params = EmbeddingParams::default().n_features(64);
+        let model = WordMoversEmbedding::fit(params, vectors.clone(), &texts).unwrap();
+        let asked = [
+            "president music band",
+            "a goal in the last minute",
+            "stocks fell",
+        ];
+        let z = model.transform(&asked).unwrap();
+        let length = |row: &[f32]| row.iter().map(|x| x * x).sum::<f32>().sqrt();
+        for (row, text) in z.chunks_exact(64).zip(asked) {
+            assert!(length(row) < 30.0, "{text}: {}", length(row));
+        }
+        // Other texts are told apart from the one that the corpus is made of.
+        assert!(length(&z[64..128]) > 0.1);
+    }
+}
+
+#[test]
+fn values_too_large_for_a_feature_are_an_error() {
+    let params = toy::params()
+        .n_features(8)
+        .gamma(Gamma::None)
+        .post_processing(PostProcessing::Standardize);
+    let words = vec!["a".to_owned(), "b".to_owned()];
+    let far = WordVectors::from_rows("far", words, vec![0.0, 3e38, 0.0, -3e38], 2).unwrap();
+    let model = WordMoversEmbedding::fit(params, Arc::new(far), &["a", "b", "a b"]);
+    let told = model.and_then(|model| model.transform(&["a", "b"]));
+    if let Ok(z) = told {
+        assert!(z.iter().all(|x| x.is_finite()));
+    }
 }

@@ -8,11 +8,12 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use safetensors::tensor::TensorView;
 use safetensors::{Dtype, SafeTensors};
+use sha2::{Digest, Sha256};
 use wordmover::format::Attachment;
 use wordmover::text::{StopWords, Tokenizer};
 use wordmover::{
-    Components, EmbeddingParams, Finish, Gamma, ModelFile, Normalization, RandomWords, Weighting,
-    WordMoversEmbedding, WordVectors,
+    Components, EmbeddingParams, Gamma, ModelFile, Normalization, PostProcessing, RandomWords,
+    Weighting, WordMoversEmbedding, WordVectors,
 };
 
 fn model() -> WordMoversEmbedding {
@@ -20,7 +21,7 @@ fn model() -> WordMoversEmbedding {
         toy::params()
             .n_features(6)
             .weighting(Weighting::Sif)
-            .finish(Finish::Standardize)
+            .post_processing(PostProcessing::Standardize)
             .components(Components::Flatten(2)),
     )
 }
@@ -49,10 +50,10 @@ fn a_loaded_model_gives_the_same_bits() {
         toy::params()
             .gamma(Gamma::None)
             .normalization(Normalization::CenterUnit)
-            .finish(Finish::Center),
+            .post_processing(PostProcessing::Center),
         toy::params()
             .weighting(Weighting::Sif)
-            .finish(Finish::Standardize)
+            .post_processing(PostProcessing::Standardize)
             .components(Components::Flatten(3)),
         toy::params().components(Components::Remove(64)),
         toy::params()
@@ -107,7 +108,7 @@ fn what_is_attached_travels_with_the_model_and_does_not_change_it() {
 fn a_file_of_version_1_gives_what_it_gave() {
     let bytes = include_bytes!("../testdata/models/version-1.wme");
     let file = ModelFile::from_bytes(bytes, "version-1.wme").unwrap();
-    assert_eq!(file.params().finish, Finish::Raw);
+    assert_eq!(file.params().post_processing, PostProcessing::Raw);
     assert_eq!(file.params().components, Components::Keep);
     let model = file.with_vectors(None).unwrap();
     let z = model.transform(&["a b e", "d", "c c c b"]).unwrap();
@@ -129,6 +130,43 @@ fn a_file_of_version_1_gives_what_it_gave() {
     for (z, due) in z.iter().zip(due) {
         assert!((z - due).abs() <= 1e-6 * due, "{z}, {due}");
     }
+}
+
+#[test]
+fn a_file_of_version_2_gives_what_it_gave() {
+    let bytes = include_bytes!("../testdata/models/version-2.wme");
+    let model = ModelFile::from_bytes(bytes, "version-2.wme").unwrap();
+    let model = model.with_vectors(None).unwrap();
+    let z = model.transform(&["a b e", "d", "c c c b"]).unwrap();
+    // What the revision that wrote it printed, to the bit.
+    let due: [f32; 12] = [
+        -0.044826888,
+        -0.2956268,
+        0.053282987,
+        0.020950658,
+        -0.36492932,
+        0.36611855,
+        -0.7195993,
+        0.6139919,
+        0.1775814,
+        0.31017795,
+        -0.3904176,
+        -0.25689822,
+    ];
+    assert_eq!(z, due);
+}
+
+#[test]
+fn no_flipped_bit_goes_unnoticed() {
+    let whole = model().to_bytes(true).unwrap();
+    let n_bits = 8 * whole.len();
+    // Every bit of the header's beginning, and many of the rest.
+    for bit in (0..n_bits).filter(|bit| *bit < 4096 || bit % 97 == 0) {
+        let mut flipped = whole.clone();
+        flipped[bit / 8] ^= 1 << (bit % 8);
+        assert!(read(&flipped).is_err(), "bit {bit}");
+    }
+    assert!(read(&whole).is_ok());
 }
 
 #[test]
@@ -219,8 +257,23 @@ impl Parts {
             (name, TensorView::new(*dtype, shape.clone(), data).unwrap())
         });
         let bytes = safetensors::serialize(views, Some(self.metadata.clone())).unwrap();
+        let has_checksum = self.metadata.contains_key("checksum");
+        let bytes = if has_checksum { sealed(bytes) } else { bytes };
         read(&bytes).expect_err("a model file that is wrong")
     }
+}
+
+/// The file with the checksum of its content: the SHA-256 of the file in which the checksum
+/// is 64 zeros.
+fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
+    let entry = b"\"checksum\":\"";
+    let found = bytes.windows(entry.len()).position(|part| part == entry);
+    let start = found.unwrap() + entry.len();
+    bytes[start..start + 64].fill(b'0');
+    let digest = Sha256::digest(&bytes);
+    let digits: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    bytes[start..start + 64].copy_from_slice(digits.as_bytes());
+    bytes
 }
 
 /// Changes a sound model and gives what is then said of it.
@@ -247,8 +300,8 @@ fn every_defect_has_its_sentence() {
         "m.wme: a safetensors file, but not a wordmover model"
     );
     assert_eq!(
-        with_metadata("version", "3"),
-        "m.wme: model format 3 is newer than 2, the newest this version reads"
+        with_metadata("version", "4"),
+        "m.wme: model format 4 is newer than 3, the newest this version reads"
     );
     assert_eq!(
         with_metadata("version", "0"),
@@ -277,6 +330,7 @@ fn every_defect_has_its_sentence() {
         "vectors",
         "word_probabilities",
         "written_by",
+        "checksum",
     ] {
         assert_eq!(
             spoiled(|parts| drop(parts.metadata.remove(key))),

@@ -23,35 +23,45 @@ class Distances(Protocol):
 LIMIT = int(os.environ.get("WORDMOVER_CACHE_BYTES", 256 << 20))
 
 # No lock, which a fork could leave locked: each step below is one step for the interpreter,
-# and two threads at worst compute the same distances twice.
+# and two threads at worst compute the same distances twice, or count bytes of an entry that
+# has just left, which the next `put` sets right.
 _kept: OrderedDict[str, Distances] = OrderedDict()
+_n_bytes = 0
 
 
 def is_worthwhile(n_distances: int) -> bool:
     """Whether so many may be kept."""
-    return n_distances * 8 <= LIMIT
+    return n_distances * 4 <= LIMIT
 
 
 def get(key: str) -> Any:
     """The distances of that name, or None if they are not kept."""
-    distances = _kept.pop(key, None)
-    if distances is not None:
-        _kept[key] = distances
-    return distances
+    try:
+        _kept.move_to_end(key)
+        return _kept[key]
+    except KeyError:
+        return None
 
 
 def put(key: str, distances: Distances) -> None:
     """Keeps distances, in the place of older ones."""
+    global _n_bytes
     if distances.nbytes > LIMIT:
         return
+    replaced = _kept.pop(key, None)
+    _n_bytes += distances.nbytes - (replaced.nbytes if replaced is not None else 0)
     _kept[key] = distances
-    while sum(kept.nbytes for kept in list(_kept.values())) > LIMIT:
+    while _n_bytes > LIMIT:
         try:
-            _kept.popitem(last=False)
+            _, oldest = _kept.popitem(last=False)
         except KeyError:
+            _n_bytes = 0
             break
+        _n_bytes -= oldest.nbytes
 
 
 def clear() -> None:
     """Forgets everything."""
+    global _n_bytes
     _kept.clear()
+    _n_bytes = 0

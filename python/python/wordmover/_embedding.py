@@ -35,7 +35,7 @@ class WordMoversEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
 
     Feature j of a document x is exp(-gamma * WMD(x, omega_j)) / sqrt(n_features) for
     random documents omega_j, and then finished, so that cosines tell documents apart; WMD
-    is exact. With finish="raw" and components="keep" these are the features of the paper,
+    is exact. With post_processing="raw" and components="keep" these are the features of the paper,
     whose inner products approximate the Word Mover's Kernel. Documents are texts, or lists
     of words that were tokenised elsewhere, which are taken as they are.
 
@@ -57,7 +57,7 @@ class WordMoversEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         What is done to word vectors first.
     random_words : "uniform", "uniform-centered", "gaussian" or "vocabulary"
         Distribution of the random words; default "uniform", the paper's.
-    finish : "standardize", "center" or "raw", default "standardize"
+    post_processing : "standardize", "center" or "raw", default "standardize"
         What is done to the features at last, by their mean and spread over the corpus.
     components : "keep", "flatten=K" or "remove=K", default "flatten=10"
         What is done to the first K principal components of the finished features: scaled
@@ -100,7 +100,7 @@ class WordMoversEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         vectors: VectorsLike = "builtin",
         normalization: str | None = "unit",
         random_words: str = "uniform",
-        finish: str = "standardize",
+        post_processing: str = "standardize",
         components: str = "flatten=10",
         stop_words: str | Iterable[str] | None = "smart",
         case: str = "lower",
@@ -117,7 +117,7 @@ class WordMoversEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         self.vectors = vectors
         self.normalization = normalization
         self.random_words = random_words
-        self.finish = finish
+        self.post_processing = post_processing
         self.components = components
         self.stop_words = stop_words
         self.case = case
@@ -267,11 +267,10 @@ class WordMoversEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             vectors=vectors,
             n_features=whole_number("n_features", self.n_features, least=1),
             d_max=whole_number("d_max", self.d_max, least=1),
-            gamma=self.gamma,
             weights=one_name("weights", self.weights),
             normalization=name_or_none("normalization", self.normalization),
             random_words=one_name("random_words", self.random_words),
-            finish=one_name("finish", self.finish),
+            post_processing=one_name("post_processing", self.post_processing),
             components=one_name("components", self.components),
             case=case,
             stop_words=stop_words,
@@ -279,12 +278,13 @@ class WordMoversEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             max_words=whole_number("max_words", self.max_words, least=1),
             seed=seed_of(self.random_state),
         )
-        key = fitter.distances_key
-        distances = _distance_cache.get(key)
-        if distances is None:
-            distances = fitter.distances()
-            _distance_cache.put(key, distances)
-        self._model = fitter.finish(distances)
+        key = fitter.key
+        drawn = _distance_cache.get(key)
+        if drawn is None:
+            with reporting(self.progress, fitter.n_distances, "fitting") as report:
+                drawn = fitter.draw(progress=report)
+            _distance_cache.put(key, drawn)
+        self._model = drawn.scale(self.gamma)
         n_known, n_unknown = counts.n_tokens
         self.known_share_ = n_known / max(1, n_known + n_unknown)
         return counts
@@ -303,7 +303,7 @@ class WordMoversEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         model, bags = self._model, self._bags(counts)
         total = len(bags) * model.n_features
         with reporting(self.progress, total, "embedding") as report:
-            if not _distance_cache.is_worthwhile(total):
+            if not (model.shares_distances and _distance_cache.is_worthwhile(total)):
                 embeddings = model.embed(bags, progress=report)
             else:
                 key = model.distances_key(bags)

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use wordmover::EmbeddingParams;
+use wordmover::{EmbeddingParams, Normalization, RandomWords, Weighting};
 use wordmover_classify::{Cache, KnnParams, Method, Protocol, WmeParams};
 
 use super::groups::{parameter_error, set};
-use super::values::{NormalizeOption, RandomWordsOption, WeightsOption, at_least_one};
+use super::values::{at_least_one, named};
 use super::{InputArguments, TextArguments, VectorArguments, WritingArguments};
 use crate::input::InputOptions;
 use crate::interrupt;
@@ -59,14 +59,14 @@ pub struct LearningArguments {
     pub d_max: Vec<usize>,
     /// Weights of words: nbow, tfidf or sif [default: the better of nbow and tfidf; nbow with
     /// --protocol paper]
-    #[arg(long, value_enum, hide_possible_values = true, value_name = "SCHEME")]
-    pub weights: Option<WeightsOption>,
+    #[arg(long, value_parser = named::<Weighting>(), hide_possible_values = true, value_name = "SCHEME")]
+    pub weights: Option<Weighting>,
     /// Distribution of the random words [default: uniform]
-    #[arg(long, value_enum, value_name = "DISTRIBUTION")]
-    pub random_words: Option<RandomWordsOption>,
+    #[arg(long, value_parser = named::<RandomWords>(), value_name = "DISTRIBUTION")]
+    pub random_words: Option<RandomWords>,
     /// What is done to word vectors first [default: unit]
-    #[arg(long, value_enum, value_name = "HOW")]
-    pub normalize: Option<NormalizeOption>,
+    #[arg(long, value_parser = named::<Normalization>(), value_name = "HOW")]
+    pub normalize: Option<Normalization>,
     /// Seed of random documents, folds and splits
     #[arg(
         long,
@@ -116,7 +116,7 @@ impl LearningArguments {
             params.d_maxes.clone_from(&self.d_max);
         }
         if let Some(weights) = self.weights {
-            params.weightings = vec![weights.weighting()];
+            params.weightings = vec![weights];
         }
         for &d_max in &params.d_maxes {
             let embedding = params.embedding.clone().d_max(d_max);
@@ -140,19 +140,17 @@ impl LearningArguments {
         let mut params = KnnParams::new(self.protocol());
         self.set_embedding(&mut params.embedding);
         if let Some(weights) = self.weights {
-            params.weightings = vec![weights.weighting()];
+            params.weightings = vec![weights];
         }
         Ok(params)
     }
 
     fn set_embedding(&self, embedding: &mut EmbeddingParams) {
         embedding.seed = self.seed;
-        embedding.bag.min_count = self.min_count;
-        embedding.bag.max_words = self.max_words;
-        let normalization = self.normalize.map(NormalizeOption::normalization);
-        set(&mut embedding.normalization, normalization);
-        let random_words = self.random_words.map(RandomWordsOption::random_words);
-        set(&mut embedding.random_words, random_words);
+        embedding.documents.bag.min_count = self.min_count;
+        embedding.documents.bag.max_words = self.max_words;
+        set(&mut embedding.documents.normalization, self.normalize);
+        set(&mut embedding.random_words, self.random_words);
     }
 
     pub fn input(&self, input: &InputArguments, split_column: Option<&String>) -> InputOptions {

@@ -7,13 +7,11 @@ use anyhow::{Result, bail};
 use clap::Args;
 use wordmover::text::{Case, StopWords, Tokenizer};
 use wordmover::{
-    CheckedParams, Components, EmbeddingParams, Error, Finish, Fitter, Weighting, WordVectors,
+    Checked, Components, EmbeddingParams, Error, Fitter, Gamma, Normalization, PostProcessing,
+    RandomWords, Weighting, WordVectors,
 };
 
-use super::values::{
-    CaseOption, ComponentsOption, FinishOption, FrequencySource, GammaOption, NormalizeOption,
-    RandomWordsOption, StopWordList, WeightsOption, at_least_one,
-};
+use super::values::{FrequencySource, StopWordList, at_least_one, named, read};
 use crate::input::{Format, InputOptions, read_text};
 use crate::usage::usage_error;
 
@@ -89,8 +87,8 @@ pub struct TextArguments {
     #[arg(long, value_name = "LIST")]
     pub stop_words: Option<StopWordList>,
     /// lower: lower-case words; keep: leave them, for cased vectors [default: lower]
-    #[arg(long, value_enum, hide_possible_values = true, value_name = "HOW")]
-    pub case: Option<CaseOption>,
+    #[arg(long, value_parser = named::<Case>(), hide_possible_values = true, value_name = "HOW")]
+    pub case: Option<Case>,
 }
 
 impl TextArguments {
@@ -115,10 +113,7 @@ impl TextArguments {
                 }
             }
         }
-        match self.case {
-            None | Some(CaseOption::Lower) => tokenizer.case = Case::Lower,
-            Some(CaseOption::Keep) => tokenizer.case = Case::Keep,
-        }
+        tokenizer.case = self.case.unwrap_or(Case::Lower);
         Ok(tokenizer)
     }
 
@@ -140,29 +135,29 @@ pub struct ParamArguments {
     pub d_max: Option<usize>,
     /// Scale of the features: a number, auto (one over the median distance), or none (the
     /// features are the distances) [default: auto]
-    #[arg(long, value_name = "GAMMA", allow_negative_numbers = true)]
-    pub gamma: Option<GammaOption>,
+    #[arg(long, value_name = "GAMMA", allow_negative_numbers = true, value_parser = read::<Gamma>)]
+    pub gamma: Option<Gamma>,
     /// Weights of words [default: nbow]
-    #[arg(long, value_enum, value_name = "SCHEME")]
-    pub weights: Option<WeightsOption>,
+    #[arg(long, value_parser = named::<Weighting>(), value_name = "SCHEME")]
+    pub weights: Option<Weighting>,
     /// Probabilities of words for --weights sif: builtin (from the rank order of the
     /// built-in words), corpus, or a file with a word and its count a line [default: builtin]
     #[arg(long, value_name = "SOURCE")]
     pub frequencies: Option<FrequencySource>,
     /// Distribution of the random words [default: uniform]
-    #[arg(long, value_enum, value_name = "DISTRIBUTION")]
-    pub random_words: Option<RandomWordsOption>,
-    /// What is done to word vectors first [default: unit]
-    #[arg(long, value_enum, value_name = "HOW")]
-    pub normalize: Option<NormalizeOption>,
-    /// What is done to the features at last [default: standardize]
-    #[arg(long, value_enum, value_name = "HOW", conflicts_with = "raw")]
-    pub finish: Option<FinishOption>,
+    #[arg(long, value_parser = named::<RandomWords>(), value_name = "DISTRIBUTION")]
+    pub random_words: Option<RandomWords>,
+    /// Normalisation of the word vectors [default: unit]
+    #[arg(long, value_parser = named::<Normalization>(), value_name = "HOW")]
+    pub normalize: Option<Normalization>,
+    /// Post-processing of the features [default: standardize]
+    #[arg(long, alias = "finish", value_parser = named::<PostProcessing>(), value_name = "HOW", conflicts_with = "raw")]
+    pub post_processing: Option<PostProcessing>,
     /// The features' first K principal components: keep, flatten=K (scale them down to the
     /// strength of the next) or remove=K [default: flatten=10]
-    #[arg(long, value_name = "HOW", conflicts_with = "raw")]
-    pub components: Option<ComponentsOption>,
-    /// The features of the paper: --finish raw --components keep
+    #[arg(long, value_name = "HOW", conflicts_with = "raw", value_parser = read::<Components>)]
+    pub components: Option<Components>,
+    /// The features of the paper: --post-processing raw --components keep
     #[arg(long)]
     pub raw: bool,
     /// Seed of the random documents [default: 0]
@@ -180,47 +175,40 @@ pub struct ParamArguments {
 
 impl ParamArguments {
     /// The parameters these options and the defaults describe.
-    pub fn params(&self) -> Result<CheckedParams> {
+    pub fn params(&self) -> Result<Checked<EmbeddingParams>> {
         self.params_over(EmbeddingParams::default())
     }
 
     /// The parameters these options describe, and otherwise these.
-    pub fn params_over(&self, mut params: EmbeddingParams) -> Result<CheckedParams> {
-        params.tokenizer = self.text.tokenizer_over(params.tokenizer)?;
+    pub fn params_over(&self, mut params: EmbeddingParams) -> Result<Checked<EmbeddingParams>> {
+        let documents = &mut params.documents;
+        documents.tokenizer = self.text.tokenizer_over(documents.tokenizer.clone())?;
+        set(&mut documents.bag.weighting, self.weights);
+        set(&mut documents.bag.min_count, self.min_count);
+        set(&mut documents.bag.max_words, self.max_words);
+        set(&mut documents.normalization, self.normalize);
         set(&mut params.n_features, self.features);
         set(&mut params.d_max, self.d_max);
-        set(&mut params.gamma, self.gamma.map(|gamma| gamma.0));
-        set(
-            &mut params.bag.weighting,
-            self.weights.map(WeightsOption::weighting),
-        );
-        set(
-            &mut params.random_words,
-            self.random_words.map(RandomWordsOption::random_words),
-        );
-        set(
-            &mut params.normalization,
-            self.normalize.map(NormalizeOption::normalization),
-        );
-        set(&mut params.finish, self.finish.map(FinishOption::finish));
-        set(
-            &mut params.components,
-            self.components.map(|option| option.0),
-        );
+        set(&mut params.gamma, self.gamma);
+        set(&mut params.random_words, self.random_words);
+        set(&mut params.seed, self.seed);
+        set(&mut params.post_processing, self.post_processing);
+        set(&mut params.components, self.components);
         if self.raw {
-            (params.finish, params.components) = (Finish::Raw, Components::Keep);
+            params = params.raw();
         }
-        if self.frequencies.is_some() && params.bag.weighting != Weighting::Sif {
+        if self.frequencies.is_some() && params.documents.bag.weighting != Weighting::Sif {
             return Err(usage_error("--frequencies are for --weights sif"));
         }
-        set(&mut params.seed, self.seed);
-        set(&mut params.bag.min_count, self.min_count);
-        set(&mut params.bag.max_words, self.max_words);
         params.check().map_err(parameter_error)
     }
 
     /// A fitter with these parameters, and the probabilities of words they need.
-    pub fn fitter(&self, params: &CheckedParams, vectors: &Arc<WordVectors>) -> Result<Fitter> {
+    pub fn fitter(
+        &self,
+        params: &Checked<EmbeddingParams>,
+        vectors: &Arc<WordVectors>,
+    ) -> Result<Fitter> {
         let fitter = Fitter::new(params.clone(), vectors.clone());
         Ok(match &self.frequencies {
             None => fitter,
@@ -236,7 +224,7 @@ impl ParamArguments {
             ("--gamma", self.gamma.is_some()),
             ("--weights", self.weights.is_some()),
             ("--frequencies", self.frequencies.is_some()),
-            ("--finish", self.finish.is_some()),
+            ("--post-processing", self.post_processing.is_some()),
             ("--components", self.components.is_some()),
             ("--raw", self.raw),
             ("--random-words", self.random_words.is_some()),

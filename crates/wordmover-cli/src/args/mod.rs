@@ -8,15 +8,14 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use wordmover::vectors::Precision;
+use wordmover::{Normalization, Similarity, Weighting};
 
 pub use classify::{ClassifierMethod, EvaluateArguments, PredictArguments, TrainArguments};
 pub use groups::{
-    InputArguments, ParamArguments, TextArguments, VectorArguments, WritingArguments,
+    InputArguments, ParamArguments, TextArguments, VectorArguments, WritingArguments, set,
 };
-use values::at_least_one;
-pub use values::{
-    DistanceNormalization, FrequencySource, MethodOption, OnEmpty, SearchBy, WeightsOption,
-};
+pub use values::{FrequencySource, OnEmpty, SearchBy};
+use values::{at_least_one, named, uncentered};
 
 /// Exact Word Mover's Embeddings of documents.
 #[derive(Debug, Parser)]
@@ -160,8 +159,8 @@ pub struct DistanceArguments {
     #[arg(long, value_name = "FILE")]
     pub model: Option<PathBuf>,
     /// What is done to word vectors first [default: unit]
-    #[arg(long, value_name = "HOW")]
-    pub normalize: Option<DistanceNormalization>,
+    #[arg(long, value_parser = uncentered(), value_name = "HOW")]
+    pub normalize: Option<Normalization>,
     #[command(flatten)]
     pub vectors: VectorArguments,
     #[command(flatten)]
@@ -212,11 +211,11 @@ pub struct SearchArguments {
     pub model: Option<PathBuf>,
     /// Weights of words: nbow (share of the count) or tfidf, with the frequencies of
     /// CORPUS [default: nbow]
-    #[arg(long, value_enum, hide_possible_values = true, value_name = "SCHEME")]
-    pub weights: Option<WeightsOption>,
+    #[arg(long, value_parser = named::<Weighting>(), hide_possible_values = true, value_name = "SCHEME")]
+    pub weights: Option<Weighting>,
     /// What is done to word vectors first [default: unit]
-    #[arg(long, value_name = "HOW")]
-    pub normalize: Option<DistanceNormalization>,
+    #[arg(long, value_parser = uncentered(), value_name = "HOW")]
+    pub normalize: Option<Normalization>,
     #[command(flatten)]
     pub input: InputArguments,
     #[command(flatten)]
@@ -241,8 +240,8 @@ pub struct SimilarityArguments {
     #[arg(value_names = ["PAIRS|TEXT", "TEXT"], num_args = 1..=2, required = true)]
     pub inputs: Vec<String>,
     /// How to measure similarity
-    #[arg(long, value_enum, default_value_t = MethodOption::Wme, value_name = "METHOD")]
-    pub method: MethodOption,
+    #[arg(long, value_parser = named::<Similarity>(), default_value_t = Similarity::Wme, value_name = "METHOD")]
+    pub method: Similarity,
     /// The first row of the file is a header
     #[arg(long)]
     pub header: bool,
@@ -342,9 +341,7 @@ impl SearchArguments {
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;
-    use wordmover::{
-        Components, EmbeddingParams, Finish, Gamma, Normalization, RandomWords, Weighting,
-    };
+    use wordmover::{Components, EmbeddingParams, Gamma, PostProcessing, RandomWords};
 
     use super::*;
 
@@ -366,8 +363,14 @@ mod tests {
             ("--features <R>", params.n_features.to_string()),
             ("--d-max <D>", params.d_max.to_string()),
             ("--seed <SEED>", params.seed.to_string()),
-            ("--min-count <N>", params.bag.min_count.to_string()),
-            ("--max-words <N>", params.bag.max_words.to_string()),
+            (
+                "--min-count <N>",
+                params.documents.bag.min_count.to_string(),
+            ),
+            (
+                "--max-words <N>",
+                params.documents.bag.max_words.to_string(),
+            ),
         ] {
             let about = help.split(option).nth(1).unwrap();
             let said = about
@@ -380,10 +383,10 @@ mod tests {
             assert_eq!(said, default, "{option}");
         }
         assert_eq!(params.gamma, Gamma::Auto);
-        assert_eq!(params.finish, Finish::Standardize);
+        assert_eq!(params.post_processing, PostProcessing::Standardize);
         assert_eq!(params.components, Components::Flatten(10));
-        assert_eq!(params.bag.weighting, Weighting::Nbow);
+        assert_eq!(params.documents.bag.weighting, Weighting::Nbow);
         assert_eq!(params.random_words, RandomWords::Uniform);
-        assert_eq!(params.normalization, Normalization::Unit);
+        assert_eq!(params.documents.normalization, Normalization::Unit);
     }
 }

@@ -5,10 +5,9 @@ use std::str::FromStr;
 
 use anyhow::{Result, bail};
 use clap::ValueEnum;
-use wordmover::{
-    Components, Finish, Gamma, Normalization, RandomWords, Similarity, Weighting,
-    WordProbabilities, WordVectors,
-};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use wordmover::names::Named;
+use wordmover::{Error, Normalization, WordProbabilities, WordVectors};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum OnEmpty {
@@ -39,172 +38,12 @@ impl FromStr for StopWordList {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct GammaOption(pub Gamma);
-
-impl FromStr for GammaOption {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            "auto" => Ok(GammaOption(Gamma::Auto)),
-            "none" => Ok(GammaOption(Gamma::None)),
-            number => match number.parse::<f64>() {
-                Ok(value) if value.is_finite() && value > 0.0 => {
-                    Ok(GammaOption(Gamma::Value(value)))
-                }
-                _ => Err("expected auto, none or a positive number".to_owned()),
-            },
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum CaseOption {
-    Lower,
-    Keep,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum WeightsOption {
-    /// Share of the count
-    Nbow,
-    /// Share of count times ln(1 + N / df)
-    Tfidf,
-    /// Share of count times a / (a + p), p the word's probability in running text
-    Sif,
-}
-
-impl WeightsOption {
-    pub fn weighting(self) -> Weighting {
-        match self {
-            WeightsOption::Nbow => Weighting::Nbow,
-            WeightsOption::Tfidf => Weighting::Tfidf,
-            WeightsOption::Sif => Weighting::Sif,
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum RandomWordsOption {
-    /// Coordinates between the extremes of the corpus' word vectors (the paper's)
-    Uniform,
-    /// The same spread around the mean of the corpus' word vectors
-    UniformCentered,
-    /// Normal, with the corpus' mean and deviation of each coordinate
-    Gaussian,
-    /// Words of the corpus
-    Vocabulary,
-}
-
-impl RandomWordsOption {
-    pub fn random_words(self) -> RandomWords {
-        match self {
-            RandomWordsOption::Uniform => RandomWords::Uniform,
-            RandomWordsOption::UniformCentered => RandomWords::UniformCentered,
-            RandomWordsOption::Gaussian => RandomWords::Gaussian,
-            RandomWordsOption::Vocabulary => RandomWords::Vocabulary,
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum NormalizeOption {
-    /// Nothing
-    None,
-    /// Scaled to length 1
-    Unit,
-    /// The mean of the corpus' words subtracted
-    Center,
-    /// Centred, then scaled to length 1
-    CenterUnit,
-}
-
-impl NormalizeOption {
-    pub fn normalization(self) -> Normalization {
-        match self {
-            NormalizeOption::None => Normalization::None,
-            NormalizeOption::Unit => Normalization::Unit,
-            NormalizeOption::Center => Normalization::Center,
-            NormalizeOption::CenterUnit => Normalization::CenterUnit,
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum FinishOption {
-    /// Nothing: the features of the paper
-    Raw,
-    /// The mean of the corpus subtracted
-    Center,
-    /// Centred, then divided by the deviation over the corpus
-    Standardize,
-}
-
-impl FinishOption {
-    pub fn finish(self) -> Finish {
-        match self {
-            FinishOption::Raw => Finish::Raw,
-            FinishOption::Center => Finish::Center,
-            FinishOption::Standardize => Finish::Standardize,
-        }
-    }
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum SearchBy {
     /// Exact distances to all: nothing nearer is missed
     Wmd,
     /// Cosines of embeddings first, then exact distances to the best candidates
     Embedding,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum MethodOption {
-    /// Cosine of Word Mover's Embeddings
-    Wme,
-    /// Word Mover's Kernel, estimated
-    Kernel,
-    /// Negative Word Mover's Distance
-    Wmd,
-    /// Cosine of averaged word vectors
-    Average,
-    /// Cosine of averages weighted by inverse document frequency
-    Tfidf,
-    /// Cosine of averages weighted by smooth inverse frequency, first component removed
-    Sif,
-}
-
-impl MethodOption {
-    pub fn similarity(self) -> Similarity {
-        match self {
-            MethodOption::Wme => Similarity::Wme,
-            MethodOption::Kernel => Similarity::Kernel,
-            MethodOption::Wmd => Similarity::Wmd,
-            MethodOption::Average => Similarity::Average,
-            MethodOption::Tfidf => Similarity::Tfidf,
-            MethodOption::Sif => Similarity::Sif,
-        }
-    }
-}
-
-/// `keep`, `flatten=K` or `remove=K`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ComponentsOption(pub Components);
-
-impl FromStr for ComponentsOption {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let components = match text.split_once('=') {
-            None if text == "keep" => Some(Components::Keep),
-            Some(("flatten", n)) => n.parse().ok().map(Components::Flatten),
-            Some(("remove", n)) => n.parse().ok().map(Components::Remove),
-            _ => None,
-        };
-        let expected = || "expected keep, flatten=K or remove=K".to_owned();
-        components.map(ComponentsOption).ok_or_else(expected)
-    }
 }
 
 /// Where the probabilities of words come from.
@@ -245,22 +84,28 @@ impl FrequencySource {
     }
 }
 
-/// Two texts alone have no mean to centre by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum DistanceNormalization {
-    /// Nothing
-    None,
-    /// Scaled to length 1
-    Unit,
+/// One of the values that the library has names for.
+pub(super) fn named<T: Named>() -> impl TypedValueParser<Value = T> {
+    one_of(T::ALL)
 }
 
-impl DistanceNormalization {
-    pub fn normalization(self) -> Normalization {
-        match self {
-            DistanceNormalization::None => Normalization::None,
-            DistanceNormalization::Unit => Normalization::Unit,
-        }
-    }
+/// Two texts alone have no mean to centre by.
+pub(super) fn uncentered() -> impl TypedValueParser<Value = Normalization> {
+    one_of(&[Normalization::None, Normalization::Unit])
+}
+
+fn one_of<T: Named>(values: &'static [T]) -> impl TypedValueParser<Value = T> {
+    let offered = values.iter();
+    let offered = offered.map(|value| PossibleValue::new(value.name()).help(value.description()));
+    PossibleValuesParser::new(offered).map(|name| T::from_name(&name).expect("a name offered"))
+}
+
+/// A value that the library reads, such as gamma: its message is the parser's.
+pub(super) fn read<T: FromStr<Err = Error>>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|error| match error {
+        Error::InvalidParameter { requirement, .. } => format!("expected {requirement}"),
+        other => other.to_string(),
+    })
 }
 
 /// For counts of which none would make no sense.

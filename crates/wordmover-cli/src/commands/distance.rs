@@ -1,13 +1,14 @@
 //! `wordmover distance`: how far two texts are apart, and why.
 
+use std::sync::Arc;
+
 use anyhow::{Context, Result, anyhow, bail};
 use serde::Serialize;
-use wordmover::text::Tokenizer;
 use wordmover::wmd::{self, WordTransport};
-use wordmover::{Document, ModelFile, Normalization, WordCounts, WordSpace, WordVectors};
+use wordmover::{DocumentModel, DocumentParams, ModelFile};
 
 use super::plan_svg;
-use crate::args::DistanceArguments;
+use crate::args::{DistanceArguments, set};
 use crate::output::{AsideFile, check_target, print};
 use crate::progress::say;
 use crate::usage::usage_error;
@@ -18,7 +19,7 @@ pub fn run(arguments: &DistanceArguments) -> Result<()> {
     }
     let comparison = compare(arguments)?;
     if let Some(path) = &arguments.svg {
-        let drawing = plan_svg::draw(&comparison.space, &comparison.plan);
+        let drawing = plan_svg::draw(comparison.model.space(), &comparison.plan);
         AsideFile::holding(drawing.as_bytes(), path, arguments.force)?.commit()?;
     }
     if arguments.json {
@@ -51,14 +52,14 @@ struct Move<'a> {
 }
 
 struct Comparison {
-    space: WordSpace,
+    model: Arc<DocumentModel>,
     plan: WordTransport,
     unknown: Vec<String>,
 }
 
 fn compare(arguments: &DistanceArguments) -> Result<Comparison> {
     let texts = [&arguments.first, &arguments.second];
-    let (space, tokenizer, documents) = match &arguments.model {
+    let model = match &arguments.model {
         Some(path) => {
             if let Some(option) = arguments.first_given() {
                 return Err(usage_error(format!(
@@ -67,44 +68,34 @@ fn compare(arguments: &DistanceArguments) -> Result<Comparison> {
             }
             let file = ModelFile::open(path)?;
             let model = file.with_vectors(arguments.vectors.open_named()?)?;
-            let documents = texts.map(|text| model.document(&model.word_counts(text)));
-            (
-                model.space().clone(),
-                model.params().tokenizer.clone(),
-                documents,
-            )
+            model.documents().clone()
         }
         None => {
-            let normalization = arguments
-                .normalize
-                .map_or_else(Normalization::default, |normalize| {
-                    normalize.normalization()
-                });
-            let space = WordSpace::new(arguments.vectors.open()?, normalization, &[])?;
-            let tokenizer = arguments.text.tokenizer()?;
-            let documents = texts.map(|text| {
-                let counts = WordCounts::from_text(text, &tokenizer, space.vectors());
-                Document::nbow(&counts)
-            });
-            (space, tokenizer, documents)
+            let mut params = DocumentParams::default().tokenizer(arguments.text.tokenizer()?);
+            // All words count.
+            params.bag.max_words = 1 << 24;
+            set(&mut params.normalization, arguments.normalize);
+            let vectors = arguments.vectors.open()?;
+            Arc::new(DocumentModel::without_corpus(params, vectors)?)
         }
     };
+    let documents = texts.map(|text| model.document_of(text));
     for (text, document) in texts.iter().zip(&documents) {
         if document.is_empty() {
             bail!(
                 "{} has no Word Mover's Distance: it has no word that {} knows, apart from stop words",
                 quoted(text),
-                space.vectors().name()
+                model.vectors().name()
             );
         }
     }
     let [first, second] = documents;
-    let plan = wmd::transport(&space, &first, &second)
+    let plan = wmd::transport(model.space(), &first, &second)
         .map_err(|error| anyhow!(error))
         .context("cannot compare the texts")?;
-    let unknown = unknown_words(texts.map(String::as_str), &tokenizer, space.vectors());
+    let unknown = unknown_words(texts.map(String::as_str), &model);
     Ok(Comparison {
-        space,
+        model,
         plan,
         unknown,
     })
@@ -121,9 +112,9 @@ pub fn quoted(text: &str) -> String {
 /// Distinct words the vectors lack, in order of occurrence.
 pub fn unknown_words<'t>(
     texts: impl IntoIterator<Item = &'t str>,
-    tokenizer: &Tokenizer,
-    vectors: &WordVectors,
+    model: &DocumentModel,
 ) -> Vec<String> {
+    let (tokenizer, vectors) = (model.tokenizer(), model.vectors());
     let mut unknown: Vec<String> = Vec::new();
     for text in texts {
         tokenizer.for_each(text, |word| {
@@ -137,7 +128,7 @@ pub fn unknown_words<'t>(
 
 impl Comparison {
     fn json(&self) -> Report<'_> {
-        let word = |id| self.space.vectors().word(id);
+        let word = |id| self.model.vectors().word(id);
         let moves = self.plan.moves.iter().map(|step| Move {
             from: word(step.from),
             to: word(step.to),
@@ -153,7 +144,7 @@ impl Comparison {
 
     /// The plan, the moves that matter most first.
     fn table(&self) -> String {
-        let word = |id| self.space.vectors().word(id);
+        let word = |id| self.model.vectors().word(id);
         let mut moves = self.plan.moves.clone();
         moves.sort_by(|a, b| (b.mass * b.cost).total_cmp(&(a.mass * a.cost)));
         let width = |words: Vec<&str>| {

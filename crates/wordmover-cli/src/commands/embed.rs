@@ -127,7 +127,7 @@ impl Run<'_> {
             &mut self.stages,
         )?;
         let model = self.stages.time("fitting", || {
-            fit::finish(fitter, &params, &vectors, &arguments.documents)
+            fit::finish(fitter, &params, &vectors, &arguments.documents, quiet)
         })?;
         let model_file = match &arguments.save_model {
             Some(path) => Some(self.stages.time("writing", || {
@@ -193,7 +193,7 @@ impl Run<'_> {
             say(&format!("{documents} without a known word: rows of {row}"));
         }
         if summary.n_cut > 0 {
-            let max_words = model.params().bag.max_words;
+            let max_words = model.params().documents.bag.max_words;
             let documents = count(summary.n_cut, "document");
             say(&format!(
                 "{documents} cut to the {max_words} most frequent distinct words"

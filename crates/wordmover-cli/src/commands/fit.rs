@@ -1,9 +1,10 @@
 //! `wordmover fit`: a corpus to a model file.
 
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use anyhow::{Result, anyhow};
-use wordmover::{CheckedParams, Error, Fitter, WordMoversEmbedding, WordVectors};
+use wordmover::{Checked, EmbeddingParams, Error, Fitter, WordMoversEmbedding, WordVectors};
 
 use super::corpus::{Batches, Counted};
 use crate::args::FitArguments;
@@ -23,7 +24,7 @@ pub fn run(arguments: &FitArguments) -> Result<()> {
     let quiet = arguments.writing.quiet;
     let (fitter, _) = read_corpus(documents, fitter, false, quiet, &mut summary, &mut stages)?;
     let model = stages.time("fitting", || {
-        finish(fitter, &params, &vectors, &arguments.documents)
+        finish(fitter, &params, &vectors, &arguments.documents, quiet)
     })?;
     stages.time("writing", || -> Result<()> {
         let bytes = model.to_bytes(arguments.bundle_vectors)?;
@@ -45,13 +46,20 @@ pub fn run(arguments: &FitArguments) -> Result<()> {
 /// The model of what the fitter has seen, or what it lacks to make one.
 pub fn finish(
     fitter: Fitter,
-    params: &CheckedParams,
+    params: &Checked<EmbeddingParams>,
     vectors: &WordVectors,
     documents: &Path,
+    quiet: bool,
 ) -> Result<WordMoversEmbedding> {
-    fitter.finish().map_err(|error| match error {
+    let bar = progress::bar(quiet, "fitting", fitter.n_distances(), "distances");
+    let drawn = fitter.draw(&mut |done| {
+        bar.inc(done.distances);
+        ControlFlow::Continue(())
+    });
+    bar.finish_and_clear();
+    let drawn = drawn.map_err(|error| match error {
         Error::EmptyCorpus { .. } => {
-            let rare = match params.get().bag.min_count {
+            let rare = match params.documents.bag.min_count {
                 0 | 1 => String::new(),
                 least => format!(" and those that occur less than {least} times"),
             };
@@ -62,8 +70,20 @@ pub fn finish(
             )
         }
         other => other.into(),
-    })
+    })?;
+    let (n_sampled, n_distinct) = drawn.sample_variety();
+    if !quiet && n_sampled >= MANY && n_distinct * HARDLY < n_sampled {
+        say(&format!(
+            "the corpus hardly varies: {n_distinct} of {n_sampled} documents looked at are \
+             distinct; features are scaled with the help of texts of random words"
+        ));
+    }
+    Ok(drawn.scale(params.gamma)?)
 }
+
+/// A corpus of so many documents of which only one in so many is distinct hardly varies.
+const MANY: usize = 32;
+const HARDLY: usize = 10;
 
 /// Shows every document to the fitter and, if asked, keeps its counts for later.
 pub fn read_corpus(

@@ -57,11 +57,7 @@ fn classifier_lines(info: &ClassifierInfo) -> Vec<(&'static str, String)> {
         }),
         (
             "protocol",
-            format!(
-                "{} ({} folds)",
-                name_of(&info.protocol),
-                info.protocol.n_folds()
-            ),
+            format!("{} ({} folds)", info.protocol, info.protocol.n_folds()),
         ),
         ("C", format!("{:.3e}", choice.cost)),
         ("held out", {
@@ -97,7 +93,7 @@ fn lines(model: &ModelFile) -> Vec<(&'static str, String)> {
         (Some(gamma), Gamma::Auto) => format!("{gamma} (auto: one over the median distance)"),
         (Some(gamma), _) => gamma.to_string(),
     };
-    let stop_words = match &params.tokenizer.stop_words {
+    let stop_words = match &params.documents.tokenizer.stop_words {
         StopWords::Smart => "smart".to_owned(),
         StopWords::None => "none".to_owned(),
         list => count(list.len() as u64, "word"),
@@ -119,11 +115,11 @@ fn lines(model: &ModelFile) -> Vec<(&'static str, String)> {
                 params.d_max
             ),
         ),
-        ("distribution", name_of(&params.random_words)),
+        ("distribution", params.random_words.to_string()),
         ("seed", params.seed.to_string()),
         ("gamma", gamma),
         ("weights", weights(model)),
-        ("finish", name_of(&params.finish)),
+        ("post-processing", params.post_processing.to_string()),
         (
             "components",
             match params.components {
@@ -140,11 +136,11 @@ fn lines(model: &ModelFile) -> Vec<(&'static str, String)> {
             )
         }),
         ("stop words", stop_words),
-        ("case", name_of(&params.tokenizer.case)),
-        ("minimum count", params.bag.min_count.to_string()),
+        ("case", params.documents.tokenizer.case.to_string()),
+        ("minimum count", params.documents.bag.min_count.to_string()),
         (
             "maximum words",
-            format!("{} distinct a document", params.bag.max_words),
+            format!("{} distinct a document", params.documents.bag.max_words),
         ),
         (
             "vectors",
@@ -154,14 +150,14 @@ fn lines(model: &ModelFile) -> Vec<(&'static str, String)> {
             ),
         ),
         ("", format!("sha256 {}", vectors.checksum)),
-        ("normalization", name_of(&params.normalization)),
+        ("normalization", params.documents.normalization.to_string()),
         ("written by", model.written_by().to_owned()),
     ]
 }
 
 fn weights(model: &ModelFile) -> String {
-    let weighting = model.params().bag.weighting;
-    let name = name_of(&weighting);
+    let weighting = model.params().documents.bag.weighting;
+    let name = weighting.to_string();
     match (weighting, model.word_probabilities()) {
         (Weighting::Sif, Some(probabilities)) => {
             format!("{name}, word frequencies {}", probabilities.name())
@@ -174,12 +170,4 @@ fn weights(model: &ModelFile) -> String {
 fn n_random_words(model: &ModelFile) -> usize {
     let random = model.random_documents();
     (0..random.len()).map(|j| random.document_len(j)).sum()
-}
-
-/// The name an option has in files and on the command line.
-fn name_of(value: &impl serde::Serialize) -> String {
-    match serde_json::to_value(value) {
-        Ok(serde_json::Value::String(name)) => name,
-        _ => String::new(),
-    }
 }

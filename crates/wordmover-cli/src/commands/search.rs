@@ -2,21 +2,20 @@
 
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use rayon::prelude::*;
 use serde::Serialize;
-use wordmover::document::CorpusCounts;
-use wordmover::text::Tokenizer;
 use wordmover::{
-    BagRules, Document, EmbeddingIndex, EmbeddingParams, Fitter, ModelFile, Neighbor,
-    Normalization, SearchStatistics, Weighting, WmdIndex, WordCounts, WordMoversEmbedding,
-    WordSpace,
+    Document, DocumentFitter, DocumentModel, DocumentParams, EmbeddingIndex, EmbeddingParams,
+    Error, Fitter, ModelFile, Neighbor, SearchStatistics, WmdIndex, WordCounts,
+    WordMoversEmbedding, WordVectors,
 };
 
 use super::distance::{quoted, unknown_words};
 use super::neighbor_table::NeighborTable;
-use crate::args::{SearchArguments, SearchBy};
+use crate::args::{SearchArguments, SearchBy, set};
 use crate::input::{self, DocumentText, Documents, Format, InputOptions};
 use crate::output::print;
 use crate::progress::{self, CorpusSummary, Stages, count, say};
@@ -47,15 +46,13 @@ pub fn run(arguments: &SearchArguments) -> Result<()> {
     };
 
     let mut stages = Stages::default();
-    let language = stages.time("opening", || Language::new(arguments))?;
-    let corpus = Corpus::read(documents, language, arguments.quiet, &mut stages)?;
-    if corpus.texts.is_empty() {
-        bail!("{} holds no documents", input::shown(&arguments.documents));
-    }
+    let source = stages.time("opening", || Source::new(arguments))?;
+    let corpus = Corpus::read(documents, source, arguments, &mut stages)?;
     let bags: Vec<Document> = stages.time("counting words", || {
-        queries.par_iter().map(|text| corpus.bag(text)).collect()
+        let queries = queries.par_iter();
+        queries.map(|text| corpus.model.document_of(text)).collect()
     });
-    let vectors = corpus.language.space.vectors();
+    let vectors = corpus.model.vectors();
     if let (Some(query), [bag]) = (&arguments.query, &bags[..]) {
         if bag.is_empty() {
             bail!(
@@ -64,24 +61,20 @@ pub fn run(arguments: &SearchArguments) -> Result<()> {
                 vectors.name()
             );
         }
-        let unknown = unknown_words([query.as_str()], &corpus.language.tokenizer, vectors);
+        let unknown = unknown_words([query.as_str()], &corpus.model);
         if !arguments.quiet && !unknown.is_empty() {
             say(&format!("unknown words: {}", unknown.join(" ")));
         }
     }
 
-    let documents = corpus.documents();
+    let documents = corpus.model.documents(&corpus.counts);
     let n_without_words = documents.iter().filter(|bag| bag.is_empty()).count();
     if n_without_words == documents.len() {
-        bail!(
-            "{} holds nothing to find: no word that {} knows, apart from stop words",
-            input::shown(&arguments.documents),
-            vectors.name()
-        );
+        bail!(nothing_to_find(&arguments.documents, vectors));
     }
     let (found, work) = match arguments.by {
         SearchBy::Wmd => {
-            let space = corpus.language.space.clone();
+            let space = corpus.model.space().clone();
             let index = stages.time("indexing", || WmdIndex::new(space, documents))?;
             let search = |progress: Progress| index.search_batch(&bags, arguments.k, progress);
             let (found, statistics) =
@@ -89,7 +82,7 @@ pub fn run(arguments: &SearchArguments) -> Result<()> {
             (found, describe(&statistics))
         }
         SearchBy::Embedding => {
-            let model = stages.time("fitting", || corpus.model())?;
+            let model = stages.time("fitting", || corpus.embedding())?;
             let index = match &arguments.embeddings {
                 None => stages.time("embedding", || Ok(EmbeddingIndex::new(model, documents)?)),
                 Some(path) => stages.time("opening", || stored(path, model, documents)),
@@ -125,6 +118,14 @@ pub fn run(arguments: &SearchArguments) -> Result<()> {
     Ok(())
 }
 
+fn nothing_to_find(path: &Path, vectors: &WordVectors) -> String {
+    format!(
+        "{} holds nothing to find: no word that {} knows, apart from stop words",
+        input::shown(path),
+        vectors.name()
+    )
+}
+
 /// Every line is a query; an empty one is a query without words.
 fn read_queries(path: &Path) -> Result<Vec<String>> {
     let options = InputOptions {
@@ -141,90 +142,88 @@ fn read_queries(path: &Path) -> Result<Vec<String>> {
     Ok(queries)
 }
 
-/// How texts become bags of words.
-struct Language {
-    space: WordSpace,
-    tokenizer: Tokenizer,
-    rules: BagRules,
-    /// Frequencies of a model; otherwise those of the corpus are used.
-    frequencies: Option<CorpusCounts>,
-    /// The model, if one was given.
-    model: Option<WordMoversEmbedding>,
+/// What settles how texts become documents: a model, or parameters to fit one with.
+enum Source {
+    Model(WordMoversEmbedding),
+    Corpus(DocumentFitter),
 }
 
-impl Language {
+impl Source {
     fn new(arguments: &SearchArguments) -> Result<Self> {
         if let Some(path) = &arguments.model {
             let file = ModelFile::open(path)?;
             let model = file.with_vectors(arguments.vectors.open_named()?)?;
-            return Ok(Language {
-                space: model.space().clone(),
-                tokenizer: model.params().tokenizer.clone(),
-                rules: model.params().bag,
-                frequencies: Some(model.corpus().clone()),
-                model: Some(model),
-            });
+            return Ok(Source::Model(model));
         }
-        let normalization = arguments.normalize.map(|option| option.normalization());
-        let normalization = normalization.unwrap_or(Normalization::Unit);
-        let weighting = arguments.weights.map(|option| option.weighting());
-        Ok(Language {
-            space: WordSpace::new(arguments.vectors.open()?, normalization, &[])?,
-            tokenizer: arguments.text.tokenizer()?,
-            // All words count, as they do for `wordmover distance`.
-            rules: BagRules {
-                weighting: weighting.unwrap_or(Weighting::Nbow),
-                min_count: 1,
-                max_words: usize::MAX,
-            },
-            frequencies: None,
-            model: None,
-        })
+        let mut params = DocumentParams::default().tokenizer(arguments.text.tokenizer()?);
+        // All words count, as they do for `wordmover distance`.
+        params.bag.max_words = 1 << 24;
+        set(&mut params.normalization, arguments.normalize);
+        set(&mut params.bag.weighting, arguments.weights);
+        let fitter = DocumentFitter::new(params.check()?, arguments.vectors.open()?);
+        // SIF weights take the probabilities of the corpus.
+        Ok(Source::Corpus(fitter.word_probabilities(None)))
     }
 
     fn counts(&self, text: &str) -> WordCounts {
-        WordCounts::from_text(text, &self.tokenizer, self.space.vectors())
+        match self {
+            Source::Model(model) => model.word_counts(text),
+            Source::Corpus(fitter) => fitter.word_counts(text),
+        }
     }
 }
 
 /// The documents to search, read and counted.
 struct Corpus {
-    language: Language,
+    source: Source,
+    model: Arc<DocumentModel>,
     texts: Vec<DocumentText>,
     counts: Vec<WordCounts>,
-    frequencies: CorpusCounts,
     summary: CorpusSummary,
 }
 
 impl Corpus {
     fn read(
         documents: Documents,
-        mut language: Language,
-        quiet: bool,
+        mut source: Source,
+        arguments: &SearchArguments,
         stages: &mut Stages,
     ) -> Result<Self> {
-        let progress = progress::counter(quiet, "reading");
+        let path = &arguments.documents;
+        let progress = progress::counter(arguments.quiet, "reading");
         let texts: Vec<DocumentText> = stages.time("reading", || {
             let documents = documents.inspect(|_| progress.inc(1));
             documents.collect::<Result<_>>()
         })?;
         progress.finish_and_clear();
-        let (counts, frequencies, summary) = stages.time("counting words", || {
+        if texts.is_empty() {
+            bail!("{} holds no documents", input::shown(path));
+        }
+        let (counts, summary) = stages.time("counting words", || {
             let texts = texts.par_iter();
-            let counts: Vec<WordCounts> = texts.map(|t| language.counts(&t.text)).collect();
+            let counts: Vec<WordCounts> = texts.map(|t| source.counts(&t.text)).collect();
             let mut summary = CorpusSummary::default();
-            let mut frequencies = CorpusCounts::default();
             for counts in &counts {
                 summary.n_documents += 1;
                 summary.n_known += counts.n_known;
                 summary.n_unknown += counts.n_unknown;
-                frequencies.observe(counts);
+                if let Source::Corpus(fitter) = &mut source {
+                    fitter.observe(counts);
+                }
             }
-            (counts, frequencies, summary)
+            (counts, summary)
         });
+        let model = match &source {
+            Source::Model(model) => model.documents().clone(),
+            Source::Corpus(fitter) => match fitter.clone().finish() {
+                Ok(model) => Arc::new(model),
+                Err(Error::EmptyCorpus { .. }) => bail!(nothing_to_find(path, fitter.vectors())),
+                Err(error) => return Err(error.into()),
+            },
+        };
         Ok(Corpus {
-            frequencies: language.frequencies.take().unwrap_or(frequencies),
-            language,
+            source,
+            model,
             texts,
             counts,
             summary,
@@ -232,30 +231,20 @@ impl Corpus {
     }
 
     /// The model given, or one fitted on the corpus with the same words and weights.
-    fn model(&self) -> Result<WordMoversEmbedding> {
-        if let Some(model) = &self.language.model {
-            return Ok(model.clone());
+    fn embedding(&self) -> Result<WordMoversEmbedding> {
+        match &self.source {
+            Source::Model(model) => Ok(model.clone()),
+            Source::Corpus(_) => {
+                let mut params = EmbeddingParams::default();
+                let max_words = params.documents.bag.max_words;
+                params.documents = self.model.params();
+                params.documents.bag.max_words = max_words;
+                let vectors = self.model.vectors().clone();
+                let mut fitter = Fitter::new(params.check()?, vectors).word_probabilities(None);
+                self.counts.iter().for_each(|counts| fitter.observe(counts));
+                Ok(fitter.finish()?)
+            }
         }
-        let mut params = EmbeddingParams::default()
-            .tokenizer(self.language.tokenizer.clone())
-            .normalization(self.language.space.normalization());
-        params.bag.weighting = self.language.rules.weighting;
-        let vectors = self.language.space.vectors().clone();
-        let mut fitter = Fitter::new(params.check()?, vectors).word_probabilities(None);
-        self.counts.iter().for_each(|counts| fitter.observe(counts));
-        Ok(fitter.finish()?)
-    }
-
-    fn bag(&self, text: &str) -> Document {
-        self.weighted(&self.language.counts(text))
-    }
-
-    fn documents(&self) -> Vec<Document> {
-        self.counts.par_iter().map(|c| self.weighted(c)).collect()
-    }
-
-    fn weighted(&self, counts: &WordCounts) -> Document {
-        Document::from_counts(counts, &self.frequencies, &self.language.rules)
     }
 
     fn answer<'a>(&'a self, query: &'a str, neighbors: &[Neighbor]) -> Answer<'a> {

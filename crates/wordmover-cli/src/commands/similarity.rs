@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use anyhow::{Result, bail};
-use clap::ValueEnum;
 use serde_json::json;
+use wordmover::names::Named;
 use wordmover::text::StopWords;
-use wordmover::{EmbeddingParams, ModelFile, WordProbabilities, pearson, spearman};
+use wordmover::{EmbeddingParams, ModelFile, Similarity, WordProbabilities, pearson, spearman};
 
-use crate::args::{FrequencySource, MethodOption, SimilarityArguments};
+use crate::args::{FrequencySource, SimilarityArguments};
 use crate::input::{Pair, read_pairs};
 use crate::output::print;
 use crate::progress::{count, say};
@@ -20,7 +20,7 @@ pub fn run(arguments: &SimilarityArguments) -> Result<()> {
             "{option} cannot be given with --model: the model settles it"
         )));
     }
-    let embeds = matches!(arguments.method, MethodOption::Wme | MethodOption::Kernel);
+    let embeds = matches!(arguments.method, Similarity::Wme | Similarity::Kernel);
     if arguments.model.is_some() && !embeds {
         return Err(usage_error("--model is for the methods wme and kernel"));
     }
@@ -42,9 +42,8 @@ pub fn run(arguments: &SimilarityArguments) -> Result<()> {
         None => (None, None),
     };
     if arguments.json {
-        let method = arguments.method.to_possible_value();
         let mut report = json!({
-            "method": method.as_ref().map(|method| method.get_name()),
+            "method": arguments.method.name(),
             "scores": scores,
         });
         if gold.is_some() {
@@ -72,7 +71,7 @@ pub fn run(arguments: &SimilarityArguments) -> Result<()> {
 }
 
 fn scores(arguments: &SimilarityArguments, pairs: &[Pair]) -> Result<Vec<f64>> {
-    let method = arguments.method.similarity();
+    let method = arguments.method;
     let texts: Vec<(&str, &str)> = pairs
         .iter()
         .map(|pair| (pair.texts.0.as_str(), pair.texts.1.as_str()))
@@ -82,13 +81,13 @@ fn scores(arguments: &SimilarityArguments, pairs: &[Pair]) -> Result<Vec<f64>> {
         return Ok(method.of_pairs_with(&texts, &model)?);
     }
     let mut base = EmbeddingParams::for_similarity();
-    if arguments.method == MethodOption::Wmd {
+    if arguments.method == Similarity::Wmd {
         // Every word weighs the same here, so stop words would.
-        base.tokenizer.stop_words = StopWords::Smart;
+        base.documents.tokenizer.stop_words = StopWords::Smart;
     }
     let params = arguments.params.params_over(base)?;
     let vectors = arguments.vectors.open()?;
     let source = arguments.params.frequencies.as_ref();
     let probabilities: Option<WordProbabilities> = FrequencySource::open(source, &vectors)?;
-    Ok(method.of_pairs(&texts, params.get(), &vectors, probabilities.as_ref())?)
+    Ok(method.of_pairs(&texts, &params, &vectors, probabilities.as_ref())?)
 }

@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use wordmover_classify::{KnnChoice, KnnCurve, weighting_name};
+use wordmover::names::Named;
+use wordmover_classify::{KnnChoice, KnnCurve};
 
 use super::svg::open;
 
@@ -83,7 +84,7 @@ pub fn figure(curves: &[KnnCurve], choice: &KnnChoice) -> String {
         .zip(COLOURS)
         .filter_map(|(curve, colour)| {
             let last = curve.accuracies.last()?;
-            Some((y(*last), weighting_name(curve.weighting), colour))
+            Some((y(*last), curve.weighting.name(), colour))
         })
         .collect();
     ends.sort_by(|a, b| a.0.total_cmp(&b.0));

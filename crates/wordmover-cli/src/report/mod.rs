@@ -15,7 +15,7 @@ pub use training::page as of_training;
 use std::fmt::Write;
 
 use wordmover::WordVectors;
-use wordmover_classify::{CrossValidation, WmeChoice, weighting_name};
+use wordmover_classify::{CrossValidation, WmeChoice};
 
 use crate::progress::Stages;
 use bars::{BLUE, Bar};
@@ -102,7 +102,7 @@ pub fn choice(cross_validation: &CrossValidation) -> String {
     match cross_validation {
         CrossValidation::Wme { choice, .. } => wme_choice(choice),
         CrossValidation::KnnWmd { choice, .. } => {
-            format!("{}, K = {}", weighting_name(choice.weighting), choice.k)
+            format!("{}, K = {}", choice.weighting, choice.k)
         }
         _ => String::new(),
     }
@@ -111,10 +111,6 @@ pub fn choice(cross_validation: &CrossValidation) -> String {
 fn wme_choice(choice: &WmeChoice) -> String {
     format!(
         "{}, D_max = {}, R = {}, gamma = {:.4}, C = {:.3e}",
-        weighting_name(choice.weighting),
-        choice.d_max,
-        choice.n_features,
-        choice.gamma,
-        choice.cost
+        choice.weighting, choice.d_max, choice.n_features, choice.gamma, choice.cost
     )
 }

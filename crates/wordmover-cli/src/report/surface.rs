@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use wordmover_classify::{SurfacePoint, SurfaceRound, WmeChoice, weighting_name};
+use wordmover_classify::{SurfacePoint, SurfaceRound, WmeChoice};
 
 use super::svg::{open, shade};
 
@@ -133,7 +133,7 @@ fn figure(points: &[SurfacePoint], low: f64, best: f64, frame: Option<usize>) ->
     };
     format!(
         "<figure>{svg}<figcaption><b>{}, D_max = {}</b>: {:.2} % at best{mark}</figcaption></figure>\n",
-        weighting_name(first.weighting),
+        first.weighting,
         first.d_max,
         100.0 * highest
     )

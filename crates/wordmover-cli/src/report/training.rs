@@ -1,6 +1,6 @@
 //! The report of a training.
 
-use wordmover_classify::{Training, weighting_name};
+use wordmover_classify::Training;
 
 use super::bars::{self, BLUE, Bar, LIGHT_BLUE};
 use super::{Heading, classes, facts, list, page as whole, surface, times};
@@ -49,10 +49,7 @@ pub fn page(heading: &Heading, names: &[String], training: &Training, stages: &S
 
     body.push_str("<h2>What was chosen, and why</h2>\n");
     body.push_str(&facts(&[
-        (
-            "weights of words",
-            weighting_name(choice.weighting).to_owned(),
-        ),
+        ("weights of words", choice.weighting.to_string()),
         ("D_max", choice.d_max.to_string()),
         ("R", choice.n_features.to_string()),
         ("gamma", format!("{:.4}", choice.gamma)),

@@ -37,6 +37,24 @@ fn documents_become_rows_with_nothing_but_a_summary_said() {
 }
 
 #[test]
+fn a_corpus_of_equal_documents_gives_sane_rows_and_is_told() {
+    let place = Place::with_docs();
+    place.write("same.txt", &"president music band\n".repeat(256));
+    let ended = place.run("embed same.txt -o same.npy --save-model same.wme");
+    assert_eq!(ended.code, Some(0));
+    let told = "the corpus hardly varies: 1 of 256 documents looked at are distinct";
+    assert!(ended.stderr.contains(told), "{}", ended.stderr);
+    place.ok("embed docs.txt --model same.wme -o docs.npy -q");
+    for name in ["same.npy", "docs.npy"] {
+        let rows = Rows::from_npy(&place.read(name));
+        for i in 0..rows.len() {
+            let length = rows.row(i).iter().map(|x| x * x).sum::<f32>().sqrt();
+            assert!(length < 30.0, "{name}, row {i}: {length}");
+        }
+    }
+}
+
+#[test]
 fn quiet_says_nothing() {
     let place = Place::with_docs();
     for quiet in ["-q", "--quiet"] {
@@ -92,7 +110,7 @@ fn seeds_and_the_other_parameters_matter() {
         "--weights sif",
         "--weights sif --frequencies corpus",
         "--raw",
-        "--finish center",
+        "--post-processing center",
         "--components keep",
         "--components remove=1",
         "--random-words uniform-centered",

@@ -169,7 +169,7 @@ fn a_model_settles_what_the_options_would() {
         "--gamma 1",
         "--weights tfidf",
         "--frequencies corpus",
-        "--finish center",
+        "--post-processing center",
         "--components keep",
         "--raw",
         "--random-words gaussian",

@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use anyhow::Result;
-use wordmover_classify::{CurvePoint, weighting_name};
+use wordmover::names::Named;
+use wordmover_classify::CurvePoint;
 use wordmover_learn::metrics::mean_and_deviation;
 
 use crate::comparison::{OfKnn, Record};
@@ -272,7 +273,7 @@ fn vectors(out: &mut String, records: &[&Record]) -> Result<()> {
         });
         let splits = || record.splits.iter();
         let mut weightings: Vec<&str> = splits()
-            .map(|split| weighting_name(split.choice.weighting))
+            .map(|split| split.choice.weighting.name())
             .collect();
         weightings.sort_unstable();
         weightings.dedup();

@@ -1,27 +1,32 @@
-//! From a corpus to a model, one document at a time.
+//! From a corpus to a model, one document at a time: drawing, then scaling.
+//!
+//! Everything that takes time does not depend on gamma. It is a value of its own, the
+//! [`DrawnEmbedding`]: to try several gammas, draw once and [scale](DrawnEmbedding::scale)
+//! for each.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use crate::document::{CorpusCounts, Document, Weighting, WordCounts};
-use crate::error::{Error, Result};
-use crate::random_documents::{RandomDocuments, Stream};
-use crate::space::WordSpace;
+use crate::checked::Checked;
+use crate::content_hash::ContentHash;
+use crate::document::{Document, WordCounts};
+use crate::document_model::{DocumentFitter, DocumentModel};
+use crate::error::Result;
+use crate::random_documents::RandomDocuments;
 use crate::vectors::WordVectors;
 use crate::word_probabilities::WordProbabilities;
 
-use super::finish::{self, Finish, FittedFinish};
+use super::features::RawFeature;
 use super::model::WordMoversEmbedding;
-use super::params::{CheckedParams, EmbeddingParams, Gamma};
+use super::params::{EmbeddingParams, Gamma};
+use super::post_processing::{FittedPostProcessing, PostProcessing};
+use super::sample::{self, Sample, SampleDistances};
 use super::statistics::EmbeddingStatistics;
-use super::transform;
+use super::transform::{CostPrecision, Transform};
 
 /// Documents and random documents whose distances settle [`Gamma::Auto`].
 const GAMMA_DOCUMENTS: usize = 256;
 const GAMMA_RANDOM_DOCUMENTS: usize = 32;
-
-/// The stream that picks documents; random documents use the low numbers.
-const SAMPLE_STREAM: u64 = u64::MAX;
 
 /// Sees a corpus once, in order, and makes the model.
 ///
@@ -43,37 +48,30 @@ const SAMPLE_STREAM: u64 = u64::MAX;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Fitter {
-    pub(super) params: CheckedParams,
-    pub(super) vectors: Arc<WordVectors>,
-    pub(super) corpus: CorpusCounts,
+    params: Checked<EmbeddingParams>,
+    documents: DocumentFitter,
     /// Documents that settle gamma.
-    pub(super) gamma_sample: Sample,
-    /// Documents that the finish is fitted on; none if it needs none.
-    pub(super) finish_sample: Sample,
+    gamma_sample: Sample,
+    /// Documents that the post-processing is fitted on; none if there is none.
+    sample: Sample,
 }
 
 impl Fitter {
     /// Ready for the first document. SIF weights use the built-in word probabilities
     /// unless [others](Self::word_probabilities) are given.
     #[must_use]
-    pub fn new(params: CheckedParams, vectors: Arc<WordVectors>) -> Self {
-        let seed = params.get().seed;
-        let finish_size = match needs_finish(params.get()) {
-            true => finish::sample_size(params.get().n_features),
+    pub fn new(params: Checked<EmbeddingParams>, vectors: Arc<WordVectors>) -> Self {
+        let seed = params.seed;
+        let sample_size = match needs_sample(&params) {
+            true => sample::sample_size(params.n_features),
             false => 0,
         };
-        let mut corpus = CorpusCounts::default();
-        if params.get().bag.weighting == Weighting::Sif
-            && let Some(probabilities) = builtin_probabilities(&vectors)
-        {
-            corpus.set_probabilities(Some(probabilities));
-        }
+        let documents = Checked::new(params.documents.clone());
         Fitter {
             params,
-            vectors,
-            corpus,
+            documents: DocumentFitter::new(documents, vectors),
             gamma_sample: Sample::new(seed, GAMMA_DOCUMENTS),
-            finish_sample: Sample::new(seed, finish_size),
+            sample: Sample::new(seed, sample_size),
         }
     }
 
@@ -81,194 +79,263 @@ impl Fitter {
     /// from the corpus itself.
     #[must_use]
     pub fn word_probabilities(mut self, probabilities: Option<WordProbabilities>) -> Self {
-        self.corpus.set_probabilities(probabilities);
+        self.documents = self.documents.word_probabilities(probabilities);
         self
     }
 
     /// Counts the words of a text as the model will.
     #[must_use]
     pub fn word_counts(&self, text: &str) -> WordCounts {
-        WordCounts::from_text(text, &self.params.get().tokenizer, &self.vectors)
+        self.documents.word_counts(text)
     }
 
     /// Takes note of the next document.
     pub fn observe(&mut self, counts: &WordCounts) {
-        self.corpus.observe(counts);
+        self.documents.observe(counts);
         if !counts.words.is_empty() {
             self.gamma_sample.observe(counts);
-            self.finish_sample.observe(counts);
+            self.sample.observe(counts);
         }
     }
 
     /// Documents seen so far.
     #[must_use]
     pub fn n_documents(&self) -> u64 {
-        self.corpus.n_documents()
+        self.documents.corpus().n_documents()
     }
 
-    /// Draws the random documents, settles gamma and fits the finish. Who fits the same
-    /// corpus with several gammas computes its [`distances`](Self::distances) once.
+    /// Names what [`draw`](Self::draw) computes by the content it depends on: a SHA-256 of
+    /// word vectors, counts and parameters. Gamma is not among these.
+    #[must_use]
+    pub fn key(&self) -> String {
+        let params = EmbeddingParams::clone(&self.params).gamma(Gamma::None);
+        let corpus = self.documents.corpus();
+        let words = corpus.words();
+        let frequencies = words.iter().map(|&word| corpus.frequency(word));
+        let probabilities = corpus.probabilities().map_or(&[][..], |p| p.values());
+        let mut hash = ContentHash::new("drawn-1")
+            .bytes(self.documents.vectors().checksum().as_bytes())
+            .json(&params)
+            .numbers([corpus.n_documents()].into_iter())
+            .numbers(words.iter().map(|&word| u64::from(word)))
+            .numbers(frequencies.clone().map(|frequency| frequency.documents))
+            .numbers(frequencies.map(|frequency| frequency.occurrences))
+            .numbers(probabilities.iter().map(|p| u64::from(p.to_bits())));
+        for sample in [&self.gamma_sample, &self.sample] {
+            hash = hash.numbers([sample.documents.len() as u64].into_iter());
+            for counts in &sample.documents {
+                let pair = |&(word, count): &(u32, u32)| u64::from(word) << 32 | u64::from(count);
+                hash = hash.numbers(counts.words.iter().map(pair));
+            }
+        }
+        hash.hex()
+    }
+
+    /// Draws the random documents, settles gamma and fits the post-processing.
     ///
     /// # Errors
     ///
-    /// [`Error::EmptyCorpus`] if no document had a word to fit on.
+    /// [`Error::EmptyCorpus`](crate::Error::EmptyCorpus) if no document had a word to fit on.
     pub fn finish(self) -> Result<WordMoversEmbedding> {
-        let drawn = self.draw()?;
-        let gamma = match drawn.model.params.gamma {
-            Gamma::Value(gamma) => Some(gamma),
-            Gamma::None => None,
-            Gamma::Auto => Some(drawn.auto_gamma()?),
-        };
-        let never = &mut |_: &EmbeddingStatistics| ControlFlow::Continue(());
-        let distances = drawn.finish_distances(never)?;
-        Ok(drawn.scaled(gamma, distances))
+        let gamma = self.params.gamma;
+        let drawn = self.draw(&mut |_| ControlFlow::Continue(()))?;
+        drawn.scale(gamma)
     }
 
-    /// Everything that gamma has no part in.
-    pub(super) fn draw(self) -> Result<Drawn> {
-        let params = self.params.get();
-        let mut words = self.corpus.words();
-        words.retain(|&word| self.corpus.frequency(word).occurrences >= params.bag.min_count);
-        if words.is_empty() {
-            return Err(Error::EmptyCorpus {
-                n_documents: self.corpus.n_documents(),
-            });
+    /// How texts become documents, alone: for what needs no random documents.
+    ///
+    /// # Errors
+    ///
+    /// As [`finish`](Self::finish).
+    pub fn finish_documents(self) -> Result<DocumentModel> {
+        self.documents.finish()
+    }
+
+    /// Draws the random documents and computes all distances that fitting needs.
+    /// `progress` is called with the work done since the last call and may break off.
+    ///
+    /// # Errors
+    ///
+    /// As [`finish`](Self::finish), and [`Error::Interrupted`](crate::Error::Interrupted).
+    pub fn draw(
+        self,
+        progress: &mut dyn FnMut(&EmbeddingStatistics) -> ControlFlow<()>,
+    ) -> Result<DrawnEmbedding> {
+        let params = self.params.into_inner();
+        let documents = Arc::new(self.documents.finish()?);
+        let random_documents = draw(&documents, &params, params.n_features)?;
+        let gamma_documents = self.gamma_sample.weighted(&documents);
+        let auto_gamma = auto_gamma(&documents, &params, &gamma_documents, progress)?;
+        let (mut sampled, mut n_distinct) = (Vec::new(), 0);
+        if needs_sample(&params) {
+            sampled = self.sample.weighted(&documents);
+            n_distinct = sample::n_distinct(&sampled);
+            sampled.extend(sample::background(n_distinct, params.seed, &documents));
         }
-        let space = WordSpace::new(self.vectors, params.normalization, &words)?;
-        let weighted = |sample: &[WordCounts]| -> Vec<Document> {
-            let documents = sample
-                .iter()
-                .map(|counts| Document::from_counts(counts, &self.corpus, &params.bag));
-            documents.filter(|document| !document.is_empty()).collect()
-        };
-        let gamma_documents = weighted(&self.gamma_sample.documents);
-        let mut finish_documents = Vec::new();
-        if needs_finish(params) {
-            finish_documents = weighted(&self.finish_sample.documents);
-            let (n, tokenizer) = (finish_documents.len(), &params.tokenizer);
-            let more = finish::background(n, params.seed, tokenizer, space.vectors());
-            finish_documents.extend(weighted(&more));
-        }
-        let (distribution, d_max) = (params.random_words, params.d_max);
-        let (n, seed) = (params.n_features, params.seed);
-        Ok(Drawn {
-            gamma_documents,
-            finish_documents,
-            model: WordMoversEmbedding {
-                random_documents: RandomDocuments::sample(
-                    &space,
-                    &words,
-                    distribution,
-                    n,
-                    d_max,
-                    seed,
-                )?,
-                params: params.clone(),
-                gamma: None,
-                corpus: self.corpus,
-                space,
-                finish: FittedFinish::default(),
-            },
-            words,
+        let distances = distances(&documents, &random_documents, &sampled, progress)?;
+        Ok(DrawnEmbedding {
+            n_sampled: self.sample.documents.len(),
+            n_distinct,
+            sample: SampleDistances::new(&sampled, distances),
+            params,
+            documents,
+            random_documents,
+            auto_gamma,
         })
     }
+
+    /// How many distances [`draw`](Self::draw) computes, for progress bars.
+    #[must_use]
+    pub fn n_distances(&self) -> u64 {
+        let gamma = self.gamma_sample.documents.len() * GAMMA_RANDOM_DOCUMENTS;
+        (gamma + self.sample.documents.len() * self.params.n_features) as u64
+    }
 }
 
-/// A model that lacks gamma and what depends on it.
-pub(super) struct Drawn {
-    pub model: WordMoversEmbedding,
-    /// What random words are drawn around.
-    words: Vec<u32>,
-    gamma_documents: Vec<Document>,
-    finish_documents: Vec<Document>,
+/// An embedding without its gamma: random documents, and the distances that settle gamma
+/// and the post-processing.
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use std::sync::Arc;
+/// use wordmover::{EmbeddingParams, Fitter, Gamma, WordVectors};
+///
+/// let params = EmbeddingParams::default().n_features(16).check()?;
+/// let mut fitter = Fitter::new(params, Arc::new(WordVectors::builtin()));
+/// for text in ["Obama speaks to the media in Illinois", "A cat sat on the mat"] {
+///     let counts = fitter.word_counts(text);
+///     fitter.observe(&counts);
+/// }
+/// let drawn = fitter.draw(&mut |_| ControlFlow::Continue(()))?;
+/// let wide = drawn.scale(Gamma::Value(0.5))?;
+/// let narrow = drawn.scale(Gamma::Value(5.0))?;
+/// assert_eq!(wide.random_documents(), narrow.random_documents());
+/// # Ok::<(), wordmover::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct DrawnEmbedding {
+    params: EmbeddingParams,
+    documents: Arc<DocumentModel>,
+    random_documents: RandomDocuments,
+    auto_gamma: f64,
+    sample: SampleDistances,
+    n_sampled: usize,
+    n_distinct: usize,
 }
 
-impl Drawn {
-    /// What [`Gamma::Auto`] comes to.
-    pub fn auto_gamma(&self) -> Result<f64> {
-        let (params, space) = (&self.model.params, &self.model.space);
-        let (distribution, d_max) = (params.random_words, params.d_max);
-        let (n, seed) = (GAMMA_RANDOM_DOCUMENTS, params.seed);
-        let random = RandomDocuments::sample(space, &self.words, distribution, n, d_max, seed)?;
-        let never = &mut |_: &EmbeddingStatistics| ControlFlow::Continue(());
-        let distances = transform::distances(space, &random, &self.gamma_documents, never)?;
-        Ok(gamma_of(distances))
-    }
-
-    /// The distances that the finish is fitted on.
-    pub fn finish_distances(
-        &self,
-        progress: &mut dyn FnMut(&EmbeddingStatistics) -> ControlFlow<()>,
-    ) -> Result<Vec<f64>> {
-        let (space, random) = (&self.model.space, &self.model.random_documents);
-        transform::distances(space, random, &self.finish_documents, progress)
-    }
-
-    /// The model with a settled gamma.
-    pub fn scaled(self, gamma: Option<f64>, finish_distances: Vec<f64>) -> WordMoversEmbedding {
-        let mut model = self.model;
-        model.gamma = gamma;
-        if needs_finish(&model.params) {
-            model.finish = model.fit_finish(finish_distances);
+impl DrawnEmbedding {
+    /// The model with a gamma.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidParameter`](crate::Error::InvalidParameter) if gamma is not a
+    /// positive finite number.
+    pub fn scale(&self, gamma: Gamma) -> Result<WordMoversEmbedding> {
+        let params = self.params.clone().gamma(gamma).check()?.into_inner();
+        let gamma = match gamma {
+            Gamma::Value(gamma) => Some(gamma),
+            Gamma::None => None,
+            Gamma::Auto => Some(self.auto_gamma),
+        };
+        let mut post_processing = FittedPostProcessing::default();
+        if needs_sample(&params) {
+            let raw = RawFeature::new(gamma, params.n_features);
+            let distances = self.sample.all().iter();
+            let rows = distances.map(|&distance| raw.of(f64::from(distance)));
+            post_processing = FittedPostProcessing::fit(
+                params.post_processing,
+                params.components,
+                params.n_features,
+                rows.collect(),
+            );
         }
-        model
+        Ok(WordMoversEmbedding {
+            params,
+            gamma,
+            documents: self.documents.clone(),
+            random_documents: self.random_documents.clone(),
+            post_processing,
+            rounds_distances: true,
+            sample: self.sample.clone(),
+        })
+    }
+
+    /// How texts become documents.
+    #[must_use]
+    pub fn documents(&self) -> &Arc<DocumentModel> {
+        &self.documents
+    }
+
+    /// Documents that the post-processing was fitted on, and how many of them differ from
+    /// each other. Where that is few, background documents were added.
+    #[must_use]
+    pub fn sample_variety(&self) -> (usize, usize) {
+        (self.n_sampled, self.n_distinct)
+    }
+
+    /// Memory its distances and random documents take, in bytes.
+    #[must_use]
+    pub fn n_bytes(&self) -> usize {
+        let random = self
+            .random_documents
+            .words_of_range(0..self.params.n_features);
+        size_of_val(self.sample.all()) + size_of_val(random)
     }
 }
 
 /// Whether the features are anything but raw.
-fn needs_finish(params: &EmbeddingParams) -> bool {
-    params.finish != Finish::Raw || params.components.count() > 0
+pub(super) fn needs_sample(params: &EmbeddingParams) -> bool {
+    params.post_processing != PostProcessing::Raw || params.components.count() > 0
 }
 
-#[cfg(feature = "builtin-vectors")]
-fn builtin_probabilities(vectors: &WordVectors) -> Option<WordProbabilities> {
-    Some(WordProbabilities::builtin(vectors))
+/// The first `n` random documents of an embedding with these parameters; those of more
+/// begin with them.
+pub(super) fn draw(
+    documents: &DocumentModel,
+    params: &EmbeddingParams,
+    n: usize,
+) -> Result<RandomDocuments> {
+    RandomDocuments::sample(
+        documents.space(),
+        &documents.words(),
+        params.random_words,
+        n,
+        params.d_max,
+        params.seed,
+    )
 }
 
-#[cfg(not(feature = "builtin-vectors"))]
-fn builtin_probabilities(_vectors: &WordVectors) -> Option<WordProbabilities> {
-    None
-}
-
-/// One over the median; 1 where that says nothing.
-fn gamma_of(mut distances: Vec<f64>) -> f64 {
-    distances.sort_unstable_by(f64::total_cmp);
-    match distances.get(distances.len() / 2) {
-        Some(&median) if median > 0.0 => 1.0 / median,
+/// One over the median distance between sampled documents and the first random documents;
+/// 1 where that says nothing.
+fn auto_gamma(
+    documents: &DocumentModel,
+    params: &EmbeddingParams,
+    sampled: &[Document],
+    progress: &mut dyn FnMut(&EmbeddingStatistics) -> ControlFlow<()>,
+) -> Result<f64> {
+    let random = draw(documents, params, GAMMA_RANDOM_DOCUMENTS)?;
+    let mut distances = distances(documents, &random, sampled, progress)?;
+    distances.sort_unstable_by(f32::total_cmp);
+    Ok(match distances.get(distances.len() / 2) {
+        Some(&median) if median > 0.0 => 1.0 / f64::from(median),
         _ => 1.0,
-    }
+    })
 }
 
-/// A uniform sample of the documents that have a known word (reservoir sampling).
-#[derive(Debug, Clone)]
-pub(super) struct Sample {
-    seed: u64,
-    size: usize,
-    n_seen: u64,
-    pub documents: Vec<WordCounts>,
-}
-
-impl Sample {
-    fn new(seed: u64, size: usize) -> Self {
-        Sample {
-            seed,
-            size,
-            n_seen: 0,
-            documents: Vec::new(),
-        }
-    }
-
-    fn observe(&mut self, counts: &WordCounts) {
-        if self.documents.len() < self.size {
-            self.documents.push(counts.clone());
-        } else if self.size > 0 {
-            // A stream per document keeps this free of state that could go astray.
-            let mut stream = Stream::new(self.seed ^ self.n_seen, SAMPLE_STREAM);
-            let position = stream.below(self.n_seen + 1) as usize;
-            if let Some(place) = self.documents.get_mut(position) {
-                place.clone_from(counts);
-            }
-        }
-        self.n_seen += 1;
-    }
+fn distances(
+    documents: &DocumentModel,
+    random_documents: &RandomDocuments,
+    sampled: &[Document],
+    progress: &mut dyn FnMut(&EmbeddingStatistics) -> ControlFlow<()>,
+) -> Result<Vec<f32>> {
+    let transform = Transform {
+        space: documents.space(),
+        random_documents,
+        precision: CostPrecision::Single,
+        known: None,
+    };
+    let mut out = vec![0.0; sampled.len() * random_documents.len()];
+    let round = |_, distance| distance as f32;
+    transform.map_distances(sampled, &mut out, f32::INFINITY, round, progress)?;
+    Ok(out)
 }

@@ -5,18 +5,19 @@
 //! in between is half-initialised: parameters are [checked](EmbeddingParams::check)
 //! before a fitter exists, and a model exists only fitted or loaded.
 
-mod finish;
+mod features;
 mod fit;
-mod fit_distances;
 mod model;
 mod params;
+mod post_processing;
+pub(crate) mod sample;
 mod statistics;
 mod transform;
 
-pub(crate) use finish::FittedFinish;
-pub use finish::{Components, Finish};
-pub use fit::Fitter;
-pub use fit_distances::FitDistances;
+pub use features::raw_features;
+pub use fit::{DrawnEmbedding, Fitter};
 pub use model::{WordMoversEmbedding, kernel};
-pub use params::{CheckedParams, EmbeddingParams, Gamma};
+pub use params::{EmbeddingParams, Gamma};
+pub(crate) use post_processing::FittedPostProcessing;
+pub use post_processing::{Components, PostProcessing};
 pub use statistics::EmbeddingStatistics;

@@ -5,27 +5,28 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use crate::content_hash::ContentHash;
 use crate::document::{CorpusCounts, Document, WordCounts};
-use crate::error::Result;
+use crate::document_model::DocumentModel;
+use crate::error::{Error, Result};
 use crate::random_documents::RandomDocuments;
 use crate::space::WordSpace;
 use crate::vectors::WordVectors;
 
-use super::finish::FittedFinish;
-use super::fit::Fitter;
-use super::params::EmbeddingParams;
+use super::features::{EMPTY, RawFeature};
+use super::fit::{Fitter, draw, needs_sample};
+use super::params::{EmbeddingParams, Gamma};
+use super::post_processing::FittedPostProcessing;
+use super::sample::SampleDistances;
 use super::statistics::EmbeddingStatistics;
-use super::transform::{self, Precision, Transform};
-
-/// The features of a document without a known word.
-const EMPTY: f32 = 0.0;
+use super::transform::{self, CostPrecision, Transform};
 
 /// A fitted Word Mover's Embedding.
 ///
 /// Feature `j` of a document `x` is `exp(-gamma * WMD(x, omega_j)) / sqrt(R)` for
-/// the random documents `omega_j`, and then [finished](crate::Finish): centred and
-/// scaled unless asked otherwise, so that cosines of embeddings tell documents apart.
-/// With [`Finish::Raw`](crate::Finish::Raw), inner products of two embeddings estimate
+/// the random documents `omega_j`, and then [post-processed](crate::PostProcessing): centred
+/// and scaled unless asked otherwise, so that cosines of embeddings tell documents apart.
+/// With [`PostProcessing::Raw`](crate::PostProcessing::Raw), inner products of two embeddings estimate
 /// the Word Mover's Kernel. The embedding of a document depends on the document and the
 /// model alone: not on the documents beside it, the batch size or the threads.
 ///
@@ -34,7 +35,7 @@ const EMPTY: f32 = 0.0;
 /// double precision throughout.
 ///
 /// A document without a known word is infinitely far from everything. Its features
-/// are all 0, raw or finished.
+/// are all 0, raw or post-processed.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -54,10 +55,14 @@ pub struct WordMoversEmbedding {
     pub(crate) params: EmbeddingParams,
     /// `None`: raw distances.
     pub(crate) gamma: Option<f64>,
-    pub(crate) corpus: CorpusCounts,
-    pub(crate) space: WordSpace,
+    pub(crate) documents: Arc<DocumentModel>,
     pub(crate) random_documents: RandomDocuments,
-    pub(crate) finish: FittedFinish,
+    pub(crate) post_processing: FittedPostProcessing,
+    /// Whether features are made of distances in single precision; not so in models of the
+    /// file versions 1 and 2, which keep the bits they had.
+    pub(crate) rounds_distances: bool,
+    /// Distances of documents that it was fitted on, as long as it stays in memory.
+    pub(crate) sample: SampleDistances,
 }
 
 impl WordMoversEmbedding {
@@ -79,6 +84,44 @@ impl WordMoversEmbedding {
         fitter.finish()
     }
 
+    /// The embedding of the paper for documents whose model was fitted before: random
+    /// documents are drawn and nothing else is computed. The document model settles how texts
+    /// become documents; the parameters' own say in it is not used.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidParameter`] if a parameter is out of range, or needs distances to
+    /// settle: gamma must be a value or none, and the features raw.
+    pub fn draw(params: EmbeddingParams, documents: Arc<DocumentModel>) -> Result<Self> {
+        let mut params = params.check()?.into_inner();
+        let refused = |name, value: String, requirement| {
+            Err(Error::InvalidParameter {
+                name,
+                value,
+                requirement,
+            })
+        };
+        if needs_sample(&params) {
+            let value = format!("{}, {}", params.post_processing, params.components);
+            return refused("post_processing", value, "raw, and components kept");
+        }
+        let gamma = match params.gamma {
+            Gamma::Value(gamma) => Some(gamma),
+            Gamma::None => None,
+            Gamma::Auto => return refused("gamma", "auto".to_owned(), "a number or none"),
+        };
+        params.documents = documents.params();
+        Ok(WordMoversEmbedding {
+            random_documents: draw(&documents, &params, params.n_features)?,
+            params,
+            gamma,
+            documents,
+            post_processing: FittedPostProcessing::default(),
+            rounds_distances: true,
+            sample: SampleDistances::default(),
+        })
+    }
+
     /// Embeds texts: a row of [`n_features`](Self::n_features) for each.
     ///
     /// # Errors
@@ -95,13 +138,13 @@ impl WordMoversEmbedding {
     /// Counts the known words of a text.
     #[must_use]
     pub fn word_counts(&self, text: &str) -> WordCounts {
-        WordCounts::from_text(text, &self.params.tokenizer, self.space.vectors())
+        self.documents.word_counts(text)
     }
 
     /// Weighs counted words as the model was fitted to.
     #[must_use]
     pub fn document(&self, counts: &WordCounts) -> Document {
-        Document::from_counts(counts, &self.corpus, &self.params.bag)
+        self.documents.document(counts)
     }
 
     /// Embeds documents: a row of [`n_features`](Self::n_features) for each.
@@ -115,13 +158,14 @@ impl WordMoversEmbedding {
         Ok(out)
     }
 
-    /// Embeds documents into a buffer of the caller's, row by row. Now and then
-    /// `progress` hears what was done since the last time, out of
-    /// `documents.len() * n_features()` distances, and may break off.
+    /// Embeds documents into a buffer of the caller's, row by row. `progress` is called with
+    /// the work done since the last call, out of `documents.len() * n_features()` distances,
+    /// and may break off.
     ///
     /// # Errors
     ///
-    /// As [`transform`](Self::transform), and [`crate::Error::Interrupted`].
+    /// As [`transform`](Self::transform), [`Error::Interrupted`], and
+    /// [`Error::NotFinite`] if values of the model are so large that a feature overflows.
     ///
     /// # Panics
     ///
@@ -132,87 +176,91 @@ impl WordMoversEmbedding {
         out: &mut [f32],
         progress: &mut dyn FnMut(&EmbeddingStatistics) -> ControlFlow<()>,
     ) -> Result<()> {
-        let scale = self.scale();
-        let feature = |j, distance| self.feature(j, distance, scale);
+        let raw = self.raw_feature();
+        let feature = |j, distance: f64| {
+            // Distances are kept and shared in single precision, so features are made of it.
+            let distance = match self.rounds_distances {
+                true => f64::from(distance as f32),
+                false => distance,
+            };
+            self.post_processing.feature(j, raw.of(distance)) as f32
+        };
         self.features_transform()
             .map_distances(documents, out, EMPTY, feature, progress)?;
+        self.complete(out)
+    }
+
+    /// The features that distances of [`distances_into`](Self::distances_into) make, to the
+    /// bit those of [`embed`](Self::embed) (but for models of the file versions 1 and 2,
+    /// whose features are made of unrounded distances). Distances do not depend on gamma:
+    /// kept, they serve models that differ in gamma alone, and in what depends on it.
+    ///
+    /// # Errors
+    ///
+    /// As [`embed_into`](Self::embed_into).
+    pub fn features_of(&self, distances: &[f32]) -> Result<Vec<f32>> {
+        let (n_features, raw) = (self.n_features(), self.raw_feature());
+        let or_empty = |(i, &distance): (usize, &f32)| match distance {
+            f32::INFINITY => EMPTY,
+            distance => {
+                let raw = raw.of(f64::from(distance));
+                self.post_processing.feature(i % n_features, raw) as f32
+            }
+        };
+        let mut features: Vec<f32> = distances.par_iter().enumerate().map(or_empty).collect();
+        self.complete(&mut features)?;
+        Ok(features)
+    }
+
+    /// Whether [`features_of`](Self::features_of) gives the bits of [`embed`](Self::embed):
+    /// true but for models of the file versions 1 and 2.
+    #[must_use]
+    pub fn shares_distances(&self) -> bool {
+        self.rounds_distances
+    }
+
+    /// The last step to features: components, and a look at whether all is finite.
+    fn complete(&self, rows: &mut [f32]) -> Result<()> {
         // A row of zeros stays one.
-        self.finish.scale_components(out, self.n_features());
-        Ok(())
+        self.post_processing
+            .scale_components(rows, self.n_features());
+        match rows.par_iter().position_first(|x| !x.is_finite()) {
+            Some(position) => Err(Error::NotFinite {
+                row: position / self.n_features(),
+                column: position % self.n_features(),
+            }),
+            None => Ok(()),
+        }
     }
 
     /// What features are made with.
     fn features_transform(&self) -> Transform<'_> {
         Transform {
-            space: &self.space,
+            space: self.space(),
             random_documents: &self.random_documents,
-            precision: Precision::Single,
+            precision: CostPrecision::Single,
+            known: Some(&self.sample).filter(|_| self.rounds_distances),
         }
     }
 
-    /// A distance to its feature, but for the components.
-    fn feature(&self, j: usize, distance: f64, scale: f64) -> f32 {
-        self.finish.feature(j, self.raw_feature(distance, scale)) as f32
+    fn raw_feature(&self) -> RawFeature {
+        RawFeature::new(self.gamma, self.n_features())
     }
 
-    /// What a distance becomes before it is finished.
-    fn raw_feature(&self, distance: f64, scale: f64) -> f64 {
-        match self.gamma {
-            Some(gamma) => libm::exp(-gamma * distance) * scale,
-            None => distance,
-        }
-    }
-
-    /// `1 / sqrt(R)`.
-    fn scale(&self) -> f64 {
-        1.0 / (self.n_features() as f64).sqrt()
-    }
-
-    /// Fits the finish on the [distances](Self::distances) of documents, none of them
-    /// empty.
-    pub(super) fn fit_finish(&self, distances: Vec<f64>) -> FittedFinish {
-        let (finish, components) = (self.params.finish, self.params.components);
-        let (mut rows, scale) = (distances, self.scale());
-        rows.par_iter_mut()
-            .for_each(|x| *x = self.raw_feature(*x, scale));
-        FittedFinish::fit(finish, components, self.n_features(), rows)
-    }
-
-    /// The exact distances from every document to every random document, row by
-    /// row, in double precision: what the features are made of. Infinity for documents without words.
+    /// The exact distances from every document to every random document, row by row, with
+    /// everything in double precision. Infinity for documents without words.
     ///
     /// # Errors
     ///
     /// As [`transform`](Self::transform).
     pub fn distances(&self, documents: &[Document]) -> Result<Vec<f64>> {
         let never = &mut |_: &EmbeddingStatistics| ControlFlow::Continue(());
-        transform::distances(&self.space, &self.random_documents, documents, never)
+        transform::distances(self.space(), &self.random_documents, documents, never)
     }
 
     /// The distances that [`embed`](Self::embed) makes features of, for
-    /// [`features_of`](Self::features_of): their ground costs are in single precision,
-    /// unlike those of [`distances`](Self::distances). Into a buffer of the caller's, with
-    /// `progress` as in [`embed_into`](Self::embed_into).
-    ///
-    /// # Errors
-    ///
-    /// As [`embed_into`](Self::embed_into).
-    ///
-    /// # Panics
-    ///
-    /// As [`embed_into`](Self::embed_into).
-    pub fn feature_distances_into(
-        &self,
-        documents: &[Document],
-        out: &mut [f64],
-        progress: &mut dyn FnMut(&EmbeddingStatistics) -> ControlFlow<()>,
-    ) -> Result<()> {
-        self.features_transform()
-            .map_distances(documents, out, f64::INFINITY, |_, d| d, progress)
-    }
-
-    /// [`feature_distances_into`](Self::feature_distances_into) for some of the random
-    /// documents, rounded to f32: for those who compute and keep distances in tiles.
+    /// [`features_of`](Self::features_of), to some of the random documents: in single
+    /// precision, good to 2e-7 of their value. Infinity for documents without words.
     ///
     /// # Errors
     ///
@@ -229,28 +277,23 @@ impl WordMoversEmbedding {
         out: &mut [f32],
         progress: &mut dyn FnMut(&EmbeddingStatistics) -> ControlFlow<()>,
     ) -> Result<()> {
-        let transform = Transform {
-            random_documents: &self.random_documents.range(random_documents),
-            ..self.features_transform()
-        };
+        let all = random_documents == (0..self.n_features());
+        let some;
+        let mut transform = self.features_transform();
+        if !all {
+            some = self.random_documents.range(random_documents);
+            (transform.random_documents, transform.known) = (&some, None);
+        }
         let round = |_, distance| distance as f32;
         transform.map_distances(documents, out, f32::INFINITY, round, progress)
     }
 
-    /// The features that distances of
-    /// [`feature_distances_into`](Self::feature_distances_into) make, to the bit those of
-    /// [`embed`](Self::embed). Distances do not depend on gamma: kept, they serve models
-    /// that differ in gamma alone, and in what depends on it.
+    /// Names the [distances](Self::distances_into) from these documents to all random
+    /// documents: equal names are equal distances. Gamma is not part of it.
     #[must_use]
-    pub fn features_of(&self, distances: &[f64]) -> Vec<f32> {
-        let (n_features, scale) = (self.n_features(), self.scale());
-        let or_empty = |(i, &distance): (usize, &f64)| match distance {
-            f64::INFINITY => EMPTY,
-            distance => self.feature(i % n_features, distance, scale),
-        };
-        let mut features: Vec<f32> = distances.par_iter().enumerate().map(or_empty).collect();
-        self.finish.scale_components(&mut features, n_features);
-        features
+    pub fn distances_key(&self, documents: &[Document]) -> String {
+        let hash = ContentHash::new("distances-2").documents(self.space(), documents);
+        self.random_documents.hash(hash, 0..self.n_features()).hex()
     }
 
     /// Number of features (`R` in the paper).
@@ -271,16 +314,22 @@ impl WordMoversEmbedding {
         &self.params
     }
 
+    /// How texts become documents.
+    #[must_use]
+    pub fn documents(&self) -> &Arc<DocumentModel> {
+        &self.documents
+    }
+
     /// The word vectors under the model's normalisation.
     #[must_use]
     pub fn space(&self) -> &WordSpace {
-        &self.space
+        self.documents.space()
     }
 
     /// The word counts of the corpus it was fitted on.
     #[must_use]
     pub fn corpus(&self) -> &CorpusCounts {
-        &self.corpus
+        self.documents.corpus()
     }
 
     /// The random documents.
@@ -291,7 +340,7 @@ impl WordMoversEmbedding {
 }
 
 /// The inner product `<Z(x), Z(y)>` of two embeddings: an estimate of the Word Mover's
-/// Kernel if their features are [raw](crate::Finish::Raw).
+/// Kernel if their features are [raw](crate::PostProcessing::Raw).
 ///
 /// # Panics
 ///

@@ -2,13 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::document::{BagRules, Weighting};
+use crate::checked::{Checked, within};
+use crate::document::Weighting;
+use crate::document_model::DocumentParams;
 use crate::error::{Error, Result};
 use crate::random_documents::RandomWords;
 use crate::space::Normalization;
 use crate::text::{StopWords, Tokenizer};
 
-use super::finish::{Components, Finish};
+use super::post_processing::{Components, PostProcessing};
 
 /// The scale of the features, `gamma` in the paper.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -26,6 +28,36 @@ pub enum Gamma {
     /// No exponential: the features are the distances themselves, not scaled by the
     /// number of features.
     None,
+}
+
+impl std::fmt::Display for Gamma {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Gamma::Auto => f.pad("auto"),
+            Gamma::Value(value) => value.fmt(f),
+            Gamma::None => f.pad("none"),
+        }
+    }
+}
+
+impl std::str::FromStr for Gamma {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "auto" => return Ok(Gamma::Auto),
+            "none" => return Ok(Gamma::None),
+            _ => {}
+        }
+        match text.parse::<f64>() {
+            Ok(value) if value.is_finite() && value > 0.0 => Ok(Gamma::Value(value)),
+            _ => Err(Error::InvalidParameter {
+                name: "gamma",
+                value: text.to_owned(),
+                requirement: "auto, none or a positive number",
+            }),
+        }
+    }
 }
 
 /// Parameters of an embedding, with the defaults that `Default` gives.
@@ -47,16 +79,14 @@ pub struct EmbeddingParams {
     pub gamma: Gamma,
     /// Distribution of the random words. Default [`RandomWords::Uniform`].
     pub random_words: RandomWords,
-    /// What is done to word vectors first. Default [`Normalization::Unit`].
-    pub normalization: Normalization,
     /// Seed of the random documents. Default 0.
     pub seed: u64,
-    /// How texts become words. Default: lower case, SMART stop words dropped.
-    pub tokenizer: Tokenizer,
-    /// How words become weights. Default: NBOW, at most 500 distinct words.
-    pub bag: BagRules,
-    /// What is done to the features at last. Default [`Finish::Standardize`].
-    pub finish: Finish,
+    /// How texts become weighted documents.
+    #[serde(flatten)]
+    pub documents: DocumentParams,
+    /// Post-processing of the features. Default [`PostProcessing::Standardize`].
+    #[serde(alias = "finish")]
+    pub post_processing: PostProcessing,
     /// What is done to their first principal components. Default: ten are flattened.
     pub components: Components,
 }
@@ -68,11 +98,9 @@ impl Default for EmbeddingParams {
             d_max: 6,
             gamma: Gamma::default(),
             random_words: RandomWords::default(),
-            normalization: Normalization::default(),
             seed: 0,
-            tokenizer: Tokenizer::default(),
-            bag: BagRules::default(),
-            finish: Finish::default(),
+            documents: DocumentParams::default(),
+            post_processing: PostProcessing::default(),
             components: Components::default(),
         }
     }
@@ -121,10 +149,10 @@ impl EmbeddingParams {
         self
     }
 
-    /// Sets what is done to word vectors first.
+    /// Sets the normalisation of the word vectors.
     #[must_use]
     pub fn normalization(mut self, normalization: Normalization) -> Self {
-        self.normalization = normalization;
+        self.documents.normalization = normalization;
         self
     }
 
@@ -138,35 +166,36 @@ impl EmbeddingParams {
     /// Sets how texts become words.
     #[must_use]
     pub fn tokenizer(mut self, tokenizer: Tokenizer) -> Self {
-        self.tokenizer = tokenizer;
+        self.documents.tokenizer = tokenizer;
         self
     }
 
     /// Sets how a word's count becomes its weight.
     #[must_use]
     pub fn weighting(mut self, weighting: Weighting) -> Self {
-        self.bag.weighting = weighting;
+        self.documents.bag.weighting = weighting;
         self
     }
 
-    /// Sets what is done to the features at last.
+    /// Sets the post-processing of the features.
     #[must_use]
-    pub fn finish(mut self, finish: Finish) -> Self {
-        self.finish = finish;
+    pub fn post_processing(mut self, post_processing: PostProcessing) -> Self {
+        self.post_processing = post_processing;
         self
     }
 
-    /// Sets what is done to the first principal components of the finished features.
+    /// Sets what is done to the first principal components of the features.
     #[must_use]
     pub fn components(mut self, components: Components) -> Self {
         self.components = components;
         self
     }
 
-    /// The features as the paper has them: nothing is done to them at last.
+    /// The features as the paper has them, without post-processing.
     #[must_use]
     pub fn raw(self) -> Self {
-        self.finish(Finish::Raw).components(Components::Keep)
+        self.post_processing(PostProcessing::Raw)
+            .components(Components::Keep)
     }
 
     /// Checks every parameter.
@@ -174,21 +203,15 @@ impl EmbeddingParams {
     /// # Errors
     ///
     /// [`Error::InvalidParameter`] names the first that is out of range.
-    pub fn check(self) -> Result<CheckedParams> {
+    pub fn check(self) -> Result<Checked<Self>> {
         let (features, lengths) = ("between 1 and 1048576", "between 1 and 4096");
-        within("n_features", self.n_features, 1, 1 << 20, features)?;
-        within("d_max", self.d_max, 1, 4096, lengths)?;
+        within("n_features", self.n_features, 1..=1 << 20, features)?;
+        within("d_max", self.d_max, 1..=4096, lengths)?;
         let n_words = self.n_features * self.d_max;
         let few = "at most 16777216";
-        within("n_features times d_max", n_words, 1, 1 << 24, few)?;
-        within(
-            "max_words",
-            self.bag.max_words,
-            1,
-            1 << 24,
-            "between 1 and 16777216",
-        )?;
-        within("components", self.components.count(), 0, 64, "at most 64")?;
+        within("n_features times d_max", n_words, 1..=1 << 24, few)?;
+        self.documents.clone().check()?;
+        within("components", self.components.count(), 0..=64, "at most 64")?;
         if let Gamma::Value(gamma) = self.gamma
             && !(gamma.is_finite() && gamma > 0.0)
         {
@@ -198,36 +221,6 @@ impl EmbeddingParams {
                 requirement: "a positive finite number",
             });
         }
-        Ok(CheckedParams(self))
-    }
-}
-
-fn within(
-    name: &'static str,
-    value: usize,
-    least: usize,
-    most: usize,
-    requirement: &'static str,
-) -> Result<()> {
-    if (least..=most).contains(&value) {
-        Ok(())
-    } else {
-        Err(Error::InvalidParameter {
-            name,
-            value: value.to_string(),
-            requirement,
-        })
-    }
-}
-
-/// Parameters that passed [`EmbeddingParams::check`]; only these can be fitted.
-#[derive(Debug, Clone, PartialEq)]
-pub struct CheckedParams(EmbeddingParams);
-
-impl CheckedParams {
-    /// The parameters.
-    #[must_use]
-    pub fn get(&self) -> &EmbeddingParams {
-        &self.0
+        Ok(Checked::new(self))
     }
 }

@@ -16,6 +16,7 @@ use std::time::Instant;
 use hashbrown::HashMap;
 use rayon::prelude::*;
 
+use super::sample::SampleDistances;
 use super::statistics::EmbeddingStatistics;
 use crate::document::Document;
 use crate::error::{Error, Result};
@@ -38,7 +39,7 @@ const GROUPS_PER_TASK: usize = 16;
 
 /// How ground costs are computed; see [`crate::ground`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Precision {
+pub(super) enum CostPrecision {
     /// For features in single precision.
     Single,
     /// For distances.
@@ -50,7 +51,9 @@ pub(super) enum Precision {
 pub(super) struct Transform<'m> {
     pub space: &'m WordSpace,
     pub random_documents: &'m RandomDocuments,
-    pub precision: Precision,
+    pub precision: CostPrecision,
+    /// Distances computed before.
+    pub known: Option<&'m SampleDistances>,
 }
 
 /// Distances from every document to every random document, row by row. A document
@@ -65,16 +68,17 @@ pub(super) fn distances(
     let transform = Transform {
         space,
         random_documents,
-        precision: Precision::Double,
+        precision: CostPrecision::Double,
+        known: None,
     };
     transform.map_distances(documents, &mut out, f64::INFINITY, |_, d| d, progress)?;
     Ok(out)
 }
 
-impl Transform<'_> {
+impl<'m> Transform<'m> {
     /// Writes `feature(j, distance)` for every document and random document `j`, and `empty`
-    /// for documents without words. `progress` hears what was done since it was last
-    /// called and may break off.
+    /// for documents without words. `progress` is called with the work done since the last
+    /// call and may break off.
     pub fn map_distances<T: Copy + Send + Sync>(
         &self,
         documents: &[Document],
@@ -96,7 +100,7 @@ impl Transform<'_> {
                 let now = Instant::now();
                 now.duration_since(std::mem::replace(&mut clock, now))
             };
-            let block = Block::new(self, documents)?;
+            let block = DocumentBlock::new(self, documents)?;
             for tile in tiles(self.random_documents) {
                 let costs = block.costs(self.random_documents, tile, &mut table);
                 let ground_costs = lap();
@@ -140,7 +144,7 @@ fn tiles(random_documents: &RandomDocuments) -> impl Iterator<Item = Range<usize
 }
 
 /// The documents of a block and the vectors of their words.
-struct Block<'d> {
+struct DocumentBlock<'d> {
     dim: usize,
     words: Words,
     documents: Vec<Row<'d>>,
@@ -156,24 +160,31 @@ enum Words {
 struct Row<'d> {
     words: Vec<u32>,
     weights: &'d [f64],
+    /// Its distances, where they are known already; then it has no words here.
+    known: Option<&'d [f32]>,
 }
 
-impl<'d> Block<'d> {
-    fn new(transform: &Transform, documents: &'d [Document]) -> Result<Self> {
+impl<'d> DocumentBlock<'d> {
+    fn new(transform: &Transform<'d>, documents: &'d [Document]) -> Result<Self> {
         let mut number = HashMap::new();
         let mut words = Vec::new();
-        let rows = documents.iter().map(|document| Row {
-            words: document
-                .words()
-                .iter()
-                .map(|&word| {
-                    *number.entry(word).or_insert_with(|| {
-                        words.push(word);
-                        words.len() as u32 - 1
-                    })
+        let rows = documents.iter().map(|document| {
+            let known = transform.known.and_then(|known| known.get(document));
+            let to_solve = match known {
+                Some(_) => &[],
+                None => document.words(),
+            };
+            let numbered = to_solve.iter().map(|&word| {
+                *number.entry(word).or_insert_with(|| {
+                    words.push(word);
+                    words.len() as u32 - 1
                 })
-                .collect(),
-            weights: document.weights(),
+            });
+            Row {
+                words: numbered.collect(),
+                weights: document.weights(),
+                known,
+            }
         });
         let rows = rows.collect();
         let dim = transform.space.dim();
@@ -184,10 +195,10 @@ impl<'d> Block<'d> {
             .with_min_len(WORDS_PER_TASK)
             .try_for_each(|(vector, &word)| transform.space.copy_vector(word, vector))?;
         let words = match transform.precision {
-            Precision::Double => Words::Direct(vectors),
-            Precision::Single => Words::Packed(PackedRows::new(&vectors, dim)),
+            CostPrecision::Double => Words::Direct(vectors),
+            CostPrecision::Single => Words::Packed(PackedRows::new(&vectors, dim)),
         };
-        Ok(Block {
+        Ok(DocumentBlock {
             dim,
             words,
             documents: rows,
@@ -267,6 +278,12 @@ impl TileCosts<'_> {
         scratch: &mut Scratch,
     ) -> Result<()> {
         let features = &mut features[self.documents.clone()];
+        if let Some(known) = document.known {
+            for (out, j) in features.iter_mut().zip(self.documents.clone()) {
+                *out = feature(j, f64::from(known[j]));
+            }
+            return Ok(());
+        }
         if document.words.is_empty() {
             features.fill(empty);
             return Ok(());

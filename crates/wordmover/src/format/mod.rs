@@ -6,14 +6,15 @@
 //! word vectors unless asked to: it holds their checksum, and refuses others.
 
 mod attachment;
+mod checksum;
+mod error;
 mod packed_words;
-mod problem;
 mod reader;
 mod tensors;
 mod writer;
 
 pub use attachment::Attachment;
-pub use problem::ModelProblem;
+pub use error::ModelError;
 pub use reader::ModelFile;
 
 use serde::{Deserialize, Serialize};
@@ -24,7 +25,13 @@ use crate::vectors::WordVectors;
 const FORMAT: &str = "wordmover-model";
 
 /// Version of the format this library writes, the newest it reads.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
+
+/// The first version whose features are made of distances in single precision.
+const FIRST_ROUNDED: u32 = 3;
+
+/// The first version with a checksum over the whole file.
+const FIRST_WITH_CHECKSUM: u32 = 3;
 
 /// Which word vectors a model was fitted with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,6 +1,6 @@
 //! A list of words as two tensors: their bytes, and where each ends.
 
-use super::ModelProblem;
+use super::ModelError;
 
 /// Concatenated bytes and end offsets.
 pub(super) fn pack<'w>(words: impl Iterator<Item = &'w str>) -> (Vec<u8>, Vec<u64>) {
@@ -18,8 +18,8 @@ pub(super) fn unpack(
     name: &'static str,
     bytes: &[u8],
     ends: &[u64],
-) -> Result<Vec<String>, ModelProblem> {
-    let bad = |reason: &str| ModelProblem::BadValue {
+) -> Result<Vec<String>, ModelError> {
+    let bad = |reason: &str| ModelError::BadValue {
         name,
         reason: reason.to_owned(),
     };

@@ -6,22 +6,28 @@ use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 
-use crate::container::{self, ContainerProblem};
+use crate::checked::Checked;
+use crate::container::{self, ContainerError};
 use crate::document::{CorpusCounts, Weighting, WordFrequency, WordProbabilities};
-use crate::embedding::{CheckedParams, EmbeddingParams, FittedFinish, Gamma, WordMoversEmbedding};
+use crate::document_model::DocumentModel;
+use crate::embedding::{EmbeddingParams, FittedPostProcessing, Gamma, WordMoversEmbedding};
 use crate::error::{Error, Result};
 use crate::random_documents::{GENERATOR, RandomDocuments};
 use crate::space::WordSpace;
 use crate::vectors::WordVectors;
 
 use super::tensors::Tensors;
-use super::{Attachment, FORMAT, ModelProblem, VERSION, VectorsIdentity};
+use super::{
+    Attachment, FIRST_ROUNDED, FIRST_WITH_CHECKSUM, FORMAT, ModelError, VERSION, VectorsIdentity,
+    checksum,
+};
 
 /// A model file that was read and found sound, before it meets its word vectors.
 #[derive(Debug, Clone)]
 pub struct ModelFile {
     name: String,
-    params: CheckedParams,
+    params: Checked<EmbeddingParams>,
+    rounds_distances: bool,
     gamma: Option<f64>,
     written_by: String,
     vectors: VectorsIdentity,
@@ -29,7 +35,7 @@ pub struct ModelFile {
     vocabulary: Vec<(String, WordFrequency)>,
     center: Option<Vec<f64>>,
     random_documents: RandomDocuments,
-    finish: FittedFinish,
+    post_processing: FittedPostProcessing,
     probabilities: Option<WordProbabilities>,
     bundled_vectors: Option<Vec<u8>>,
     attachments: Vec<Attachment>,
@@ -76,7 +82,7 @@ impl ModelFile {
     /// Parameters it was fitted with.
     #[must_use]
     pub fn params(&self) -> &EmbeddingParams {
-        self.params.get()
+        &self.params
     }
 
     /// The settled gamma; `None` if the features are raw distances.
@@ -138,13 +144,13 @@ impl ModelFile {
             (Some(given), _) => given,
             (None, Some(bytes)) => Arc::new(WordVectors::from_bytes(bytes, &self.vectors.name)?),
             (None, None) => builtin_if(&self.vectors).ok_or_else(|| {
-                invalid(ModelProblem::VectorsNeeded {
+                invalid(ModelError::VectorsNeeded {
                     needed: Box::new(self.vectors.clone()),
                 })
             })?,
         };
         if vectors.checksum() != self.vectors.checksum || vectors.dim() != self.vectors.dim {
-            return Err(invalid(ModelProblem::WrongVectors {
+            return Err(invalid(ModelError::WrongVectors {
                 needed: Box::new(self.vectors),
                 given: Box::new(VectorsIdentity::of(&vectors)),
             }));
@@ -153,7 +159,7 @@ impl ModelFile {
         for (word, frequency) in self.vocabulary {
             match vectors.id(&word) {
                 Some(id) => counts.push((id, frequency)),
-                None => return Err(invalid(ModelProblem::UnknownWord { word })),
+                None => return Err(invalid(ModelError::UnknownWord { word })),
             }
         }
         let n_words = counts.len();
@@ -161,18 +167,26 @@ impl ModelFile {
         corpus.set_probabilities(self.probabilities);
         if corpus.words().len() != n_words {
             let reason = "holds a word twice".to_owned();
-            return Err(invalid(ModelProblem::BadValue {
+            return Err(invalid(ModelError::BadValue {
                 name: "vocabulary",
                 reason,
             }));
         }
-        let params = self.params.get().clone();
+        let params = self.params.into_inner();
+        let normalization = params.documents.normalization;
+        let documents = DocumentModel::from_parts(
+            WordSpace::with_center(vectors, normalization, self.center),
+            params.documents.tokenizer.clone(),
+            corpus,
+            params.documents.bag,
+        );
         Ok(WordMoversEmbedding {
             gamma: self.gamma,
-            corpus,
-            space: WordSpace::with_center(vectors, params.normalization, self.center),
+            documents: Arc::new(documents),
             random_documents: self.random_documents,
-            finish: self.finish,
+            post_processing: self.post_processing,
+            rounds_distances: self.rounds_distances,
+            sample: Default::default(),
             params,
         })
     }
@@ -200,15 +214,15 @@ fn builtin_if(_needed: &VectorsIdentity) -> Option<Arc<WordVectors>> {
     None
 }
 
-fn parse(bytes: &[u8], name: &str) -> Result<ModelFile, ModelProblem> {
+fn parse(bytes: &[u8], name: &str) -> Result<ModelFile, ModelError> {
     let (data_start, header) = container::parse(bytes).map_err(|problem| {
         let reason = match problem {
-            ContainerProblem::Header { detail } => format!("its header: {detail}"),
-            ContainerProblem::Size { expected, found } => {
+            ContainerError::Header { detail } => format!("its header: {detail}"),
+            ContainerError::Size { expected, found } => {
                 format!("{found} bytes where {expected} are due")
             }
         };
-        ModelProblem::NotSafetensors { reason }
+        ModelError::NotSafetensors { reason }
     })?;
     let tensors = Tensors {
         header: &header,
@@ -217,20 +231,23 @@ fn parse(bytes: &[u8], name: &str) -> Result<ModelFile, ModelProblem> {
     let metadata = Metadata(header.metadata().clone().unwrap_or_default());
 
     if metadata.0.get("format").map(String::as_str) != Some(FORMAT) {
-        return Err(ModelProblem::NotAModel);
+        return Err(ModelError::NotAModel);
     }
-    let found: u32 = metadata.json("version")?;
-    if found > VERSION {
-        return Err(ModelProblem::NewerVersion {
-            found,
+    let version: u32 = metadata.json("version")?;
+    if version > VERSION {
+        return Err(ModelError::NewerVersion {
+            found: version,
             supported: VERSION,
         });
     }
-    if found == 0 {
+    if version == 0 {
         return Err(metadata_problem(
             "version",
-            format!("is {found}, which never was"),
+            format!("is {version}, which never was"),
         ));
+    }
+    if version >= FIRST_WITH_CHECKSUM {
+        checksum::verify(bytes, metadata.text(checksum::KEY)?)?;
     }
     let generator = metadata.text("generator")?;
     if generator != GENERATOR {
@@ -239,11 +256,11 @@ fn parse(bytes: &[u8], name: &str) -> Result<ModelFile, ModelProblem> {
             format!("names the unknown {generator:?}"),
         ));
     }
-    let params = parameters(&metadata, found)?
+    let params = parameters(&metadata, version)?
         .check()
         .map_err(|error| metadata_problem("parameters", error.to_string()))?;
     let gamma: Option<f64> = metadata.json("gamma")?;
-    let fits = match params.get().gamma {
+    let fits = match params.gamma {
         Gamma::None => gamma.is_none(),
         Gamma::Value(value) => gamma == Some(value),
         Gamma::Auto => gamma.is_some_and(|gamma| gamma.is_finite() && gamma > 0.0),
@@ -259,8 +276,8 @@ fn parse(bytes: &[u8], name: &str) -> Result<ModelFile, ModelProblem> {
         return Err(metadata_problem("vectors", "has dimension 0".to_owned()));
     }
     let n_documents: u64 = metadata.json("n_documents")?;
-    let centers = params.get().normalization.centers();
-    let probabilities = match params.get().bag.weighting {
+    let centers = params.documents.normalization.centers();
+    let probabilities = match params.documents.bag.weighting {
         Weighting::Sif => tensors.word_probabilities(vectors.words)?,
         _ => None,
     };
@@ -270,7 +287,10 @@ fn parse(bytes: &[u8], name: &str) -> Result<ModelFile, ModelProblem> {
             Ok(WordProbabilities::from_parts(name, values))
         })
         .transpose()?;
+    let attachments = Attachment::read_all(&header, tensors.data);
     Ok(ModelFile {
+        // Classifiers rounded distances before models did.
+        rounds_distances: version >= FIRST_ROUNDED || !attachments.is_empty(),
         name: name.to_owned(),
         written_by: metadata.text("written_by")?.to_owned(),
         n_documents,
@@ -280,11 +300,11 @@ fn parse(bytes: &[u8], name: &str) -> Result<ModelFile, ModelProblem> {
         } else {
             None
         },
-        random_documents: tensors.random_documents(params.get(), vectors.dim)?,
-        finish: tensors.finish(params.get())?,
+        random_documents: tensors.random_documents(&params, vectors.dim)?,
+        post_processing: tensors.post_processing(&params)?,
         probabilities,
         bundled_vectors: tensors.bundled_vectors()?,
-        attachments: Attachment::read_all(&header, tensors.data),
+        attachments,
         vectors,
         gamma,
         params,
@@ -292,31 +312,31 @@ fn parse(bytes: &[u8], name: &str) -> Result<ModelFile, ModelProblem> {
 }
 
 /// The parameters; those that version 1 did not know yet are what it did.
-fn parameters(metadata: &Metadata, version: u32) -> Result<EmbeddingParams, ModelProblem> {
+fn parameters(metadata: &Metadata, version: u32) -> Result<EmbeddingParams, ModelError> {
     let mut json: serde_json::Value = metadata.json("parameters")?;
     if version == 1
         && let Some(known) = json.as_object_mut()
     {
-        known.insert("finish".to_owned(), "raw".into());
+        known.insert("post_processing".to_owned(), "raw".into());
         known.insert("components".to_owned(), "keep".into());
     }
     serde_json::from_value(json)
         .map_err(|error| metadata_problem("parameters", format!("cannot be read: {error}")))
 }
 
-fn metadata_problem(key: &'static str, reason: String) -> ModelProblem {
-    ModelProblem::Metadata { key, reason }
+fn metadata_problem(key: &'static str, reason: String) -> ModelError {
+    ModelError::Metadata { key, reason }
 }
 
 struct Metadata(HashMap<String, String>);
 
 impl Metadata {
-    fn text(&self, key: &'static str) -> Result<&str, ModelProblem> {
+    fn text(&self, key: &'static str) -> Result<&str, ModelError> {
         let value = self.0.get(key).map(String::as_str);
         value.ok_or_else(|| metadata_problem(key, "is missing".to_owned()))
     }
 
-    fn json<T: DeserializeOwned>(&self, key: &'static str) -> Result<T, ModelProblem> {
+    fn json<T: DeserializeOwned>(&self, key: &'static str) -> Result<T, ModelError> {
         serde_json::from_str(self.text(key)?)
             .map_err(|error| metadata_problem(key, format!("cannot be read: {error}")))
     }

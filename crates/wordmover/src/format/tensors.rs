@@ -4,10 +4,10 @@ use safetensors::Dtype;
 use safetensors::tensor::Metadata as TensorsHeader;
 
 use crate::document::WordFrequency;
-use crate::embedding::{EmbeddingParams, Finish, FittedFinish};
+use crate::embedding::{EmbeddingParams, FittedPostProcessing, PostProcessing};
 use crate::random_documents::RandomDocuments;
 
-use super::{ModelProblem, packed_words};
+use super::{ModelError, packed_words};
 
 /// The tensors of a file: their descriptions, and the bytes after the header.
 pub(super) struct Tensors<'b> {
@@ -23,11 +23,11 @@ impl<'b> Tensors<'b> {
         name: &'static str,
         dtype: Dtype,
         shape: &[Option<usize>],
-    ) -> Result<&'b [u8], ModelProblem> {
+    ) -> Result<&'b [u8], ModelError> {
         let tensor = self
             .header
             .info(name)
-            .ok_or(ModelProblem::MissingTensor { name })?;
+            .ok_or(ModelError::MissingTensor { name })?;
         let fits = tensor.dtype == dtype
             && tensor.shape.len() == shape.len()
             && tensor
@@ -42,17 +42,14 @@ impl<'b> Tensors<'b> {
         let lengths = shape
             .iter()
             .map(|n| n.map_or("any".to_owned(), |n| n.to_string()));
-        Err(ModelProblem::WrongTensor {
+        Err(ModelError::WrongTensor {
             name,
             expected: format!("{dtype:?} [{}]", lengths.collect::<Vec<_>>().join(", ")),
             found: format!("{:?} {:?}", tensor.dtype, tensor.shape),
         })
     }
 
-    pub fn vocabulary(
-        &self,
-        n_documents: u64,
-    ) -> Result<Vec<(String, WordFrequency)>, ModelProblem> {
+    pub fn vocabulary(&self, n_documents: u64) -> Result<Vec<(String, WordFrequency)>, ModelError> {
         let bytes = self.data("vocabulary", Dtype::U8, &[None])?;
         let ends = numbers(
             self.data("vocabulary_ends", Dtype::U64, &[None])?,
@@ -75,7 +72,7 @@ impl<'b> Tensors<'b> {
                 || frequency.documents > n_documents
                 || frequency.occurrences < frequency.documents
             {
-                return Err(ModelProblem::BadValue {
+                return Err(ModelError::BadValue {
                     name: "document_frequencies",
                     reason: format!("holds an impossible count for {word:?}"),
                 });
@@ -86,53 +83,56 @@ impl<'b> Tensors<'b> {
     }
 
     /// The mean word vector.
-    pub fn center(&self, dim: usize) -> Result<Vec<f64>, ModelProblem> {
+    pub fn center(&self, dim: usize) -> Result<Vec<f64>, ModelError> {
         self.finite_f64("center", &[Some(dim)])
     }
 
-    /// The finish that these parameters ask for.
-    pub fn finish(&self, params: &EmbeddingParams) -> Result<FittedFinish, ModelProblem> {
+    /// The post-processing that these parameters ask for.
+    pub fn post_processing(
+        &self,
+        params: &EmbeddingParams,
+    ) -> Result<FittedPostProcessing, ModelError> {
         let n = params.n_features;
-        let mut finish = FittedFinish::default();
-        if params.finish != Finish::Raw {
-            finish.means = self.finite_f64("feature_means", &[Some(n)])?;
+        let mut fitted = FittedPostProcessing::default();
+        if params.post_processing != PostProcessing::Raw {
+            fitted.means = self.finite_f64("feature_means", &[Some(n)])?;
         }
-        if params.finish == Finish::Standardize {
-            finish.scales = self.finite_f64("feature_scales", &[Some(n)])?;
+        if params.post_processing == PostProcessing::Standardize {
+            fitted.scales = self.finite_f64("feature_scales", &[Some(n)])?;
         }
         let most = params.components.count();
         if most > 0 {
             let name = "component_scales";
-            finish.component_scales = self.finite_f64(name, &[None])?;
-            let found = finish.component_scales.len();
-            let bad = |reason: String| ModelProblem::BadValue { name, reason };
+            fitted.component_scales = self.finite_f64(name, &[None])?;
+            let found = fitted.component_scales.len();
+            let bad = |reason: String| ModelError::BadValue { name, reason };
             if found > most {
                 return Err(bad(format!("holds more than {most} values")));
             }
-            if !finish
+            if !fitted
                 .component_scales
                 .iter()
                 .all(|s| (0.0..=1.0).contains(s))
             {
                 return Err(bad("holds a value that is not between 0 and 1".to_owned()));
             }
-            finish.components = self.finite_f64("components", &[Some(found), Some(n)])?;
+            fitted.components = self.finite_f64("components", &[Some(found), Some(n)])?;
         }
-        Ok(finish)
+        Ok(fitted)
     }
 
     /// Probabilities of all words of the vectors, if the file holds them.
-    pub fn word_probabilities(&self, n_words: usize) -> Result<Option<Vec<f32>>, ModelProblem> {
+    pub fn word_probabilities(&self, n_words: usize) -> Result<Option<Vec<f32>>, ModelError> {
         let name = "word_probabilities";
         let values = match self.data(name, Dtype::F32, &[Some(n_words)]) {
             Ok(bytes) => numbers(bytes, f32::from_le_bytes),
-            Err(ModelProblem::MissingTensor { .. }) => return Ok(None),
+            Err(ModelError::MissingTensor { .. }) => return Ok(None),
             Err(problem) => return Err(problem),
         };
         if values.iter().all(|p| (0.0..=1.0).contains(p)) {
             return Ok(Some(values));
         }
-        Err(ModelProblem::BadValue {
+        Err(ModelError::BadValue {
             name,
             reason: "holds a value that is not between 0 and 1".to_owned(),
         })
@@ -142,7 +142,7 @@ impl<'b> Tensors<'b> {
         &self,
         name: &'static str,
         shape: &[Option<usize>],
-    ) -> Result<Vec<f64>, ModelProblem> {
+    ) -> Result<Vec<f64>, ModelError> {
         let values = numbers(self.data(name, Dtype::F64, shape)?, f64::from_le_bytes);
         if values.iter().all(|x| x.is_finite()) {
             Ok(values)
@@ -155,14 +155,14 @@ impl<'b> Tensors<'b> {
         &self,
         params: &EmbeddingParams,
         dim: usize,
-    ) -> Result<RandomDocuments, ModelProblem> {
+    ) -> Result<RandomDocuments, ModelError> {
         let lengths = self.data("random_lengths", Dtype::U32, &[Some(params.n_features)])?;
         let lengths = numbers(lengths, u32::from_le_bytes);
         if !lengths
             .iter()
             .all(|&n| (1..=params.d_max).contains(&(n as usize)))
         {
-            return Err(ModelProblem::BadValue {
+            return Err(ModelError::BadValue {
                 name: "random_lengths",
                 reason: format!("holds a length that is not between 1 and {}", params.d_max),
             });
@@ -176,17 +176,17 @@ impl<'b> Tensors<'b> {
         Ok(RandomDocuments::from_parts(dim, &lengths, words))
     }
 
-    pub fn bundled_vectors(&self) -> Result<Option<Vec<u8>>, ModelProblem> {
+    pub fn bundled_vectors(&self) -> Result<Option<Vec<u8>>, ModelError> {
         match self.data("bundled_vectors", Dtype::U8, &[None]) {
             Ok(bytes) => Ok(Some(bytes.to_vec())),
-            Err(ModelProblem::MissingTensor { .. }) => Ok(None),
+            Err(ModelError::MissingTensor { .. }) => Ok(None),
             Err(problem) => Err(problem),
         }
     }
 }
 
-fn not_finite(name: &'static str) -> ModelProblem {
-    ModelProblem::BadValue {
+fn not_finite(name: &'static str) -> ModelError {
+    ModelError::BadValue {
         name,
         reason: "holds a value that is not finite".to_owned(),
     }

@@ -12,7 +12,7 @@ use crate::embedding::WordMoversEmbedding;
 use crate::error::{Error, Result};
 use crate::random_documents::GENERATOR;
 
-use super::{Attachment, FORMAT, VERSION, VectorsIdentity, packed_words};
+use super::{Attachment, FORMAT, VERSION, VectorsIdentity, checksum, packed_words};
 
 impl WordMoversEmbedding {
     /// The bytes of the model file. With `bundle_vectors` it holds the word vectors
@@ -40,16 +40,16 @@ impl WordMoversEmbedding {
         bundle_vectors: bool,
         attachments: &[Attachment],
     ) -> Result<Vec<u8>> {
-        let vectors = self.space.vectors();
-        let words = self.corpus.words();
+        let vectors = self.space().vectors();
+        let words = self.corpus().words();
         let (bytes, ends) = packed_words::pack(words.iter().map(|&word| vectors.word(word)));
-        let frequency = |word: &u32| self.corpus.frequency(*word);
+        let frequency = |word: &u32| self.corpus().frequency(*word);
         let documents = words.iter().map(|word| frequency(word).documents);
         let occurrences = words.iter().map(|word| frequency(word).occurrences);
         let n_features = self.n_features();
         let lengths = (0..n_features).map(|j| self.random_documents.document_len(j) as u32);
         let random_words = self.random_documents.words_of_range(0..n_features);
-        let n_random_words = random_words.len() / self.space.dim();
+        let n_random_words = random_words.len() / self.space().dim();
 
         // Wide values first, so that all are aligned.
         let mut tensors = vec![
@@ -67,13 +67,13 @@ impl WordMoversEmbedding {
                 le(occurrences),
             ),
         ];
-        if let Some(center) = self.space.center() {
+        if let Some(center) = self.space().center() {
             let bytes = le(center.iter().copied());
             tensors.push(Tensor::new("center", Dtype::F64, vec![center.len()], bytes));
         }
         for (name, values) in [
-            ("feature_means", &self.finish.means),
-            ("feature_scales", &self.finish.scales),
+            ("feature_means", &self.post_processing.means),
+            ("feature_scales", &self.post_processing.scales),
         ] {
             if !values.is_empty() {
                 let bytes = le(values.iter().copied());
@@ -81,12 +81,12 @@ impl WordMoversEmbedding {
             }
         }
         if self.params.components.count() > 0 {
-            let scales = &self.finish.component_scales;
+            let scales = &self.post_processing.component_scales;
             let shape = vec![scales.len()];
             let bytes = le(scales.iter().copied());
             tensors.push(Tensor::new("component_scales", Dtype::F64, shape, bytes));
             let shape = vec![scales.len(), n_features];
-            let bytes = le(self.finish.components.iter().copied());
+            let bytes = le(self.post_processing.components.iter().copied());
             tensors.push(Tensor::new("components", Dtype::F64, shape, bytes));
         }
         for attachment in attachments {
@@ -98,7 +98,7 @@ impl WordMoversEmbedding {
                 tensors.push(Tensor::new(name, Dtype::F64, shape.clone(), bytes));
             }
         }
-        let shape = vec![n_random_words, self.space.dim()];
+        let shape = vec![n_random_words, self.space().dim()];
         let random_words = le(random_words.iter().copied());
         tensors.push(Tensor::new(
             "random_lengths",
@@ -107,8 +107,8 @@ impl WordMoversEmbedding {
             le(lengths),
         ));
         tensors.push(Tensor::new("random_words", Dtype::F32, shape, random_words));
-        let probabilities = match self.params.bag.weighting {
-            Weighting::Sif => self.corpus.probabilities(),
+        let probabilities = match self.params.documents.bag.weighting {
+            Weighting::Sif => self.corpus().probabilities(),
             _ => None,
         };
         if let Some(probabilities) = probabilities {
@@ -136,7 +136,7 @@ impl WordMoversEmbedding {
         let version = VERSION.to_string();
         let parameters = json(serde_json::to_string(&self.params));
         let gamma = json(serde_json::to_string(&self.gamma));
-        let n_documents = self.corpus.n_documents().to_string();
+        let n_documents = self.corpus().n_documents().to_string();
         let identity = json(serde_json::to_string(&VectorsIdentity::of(vectors)));
         let mut entries = vec![
             ("format", FORMAT),
@@ -146,6 +146,7 @@ impl WordMoversEmbedding {
                 concat!("wordmover ", env!("CARGO_PKG_VERSION")),
             ),
             ("generator", GENERATOR),
+            (checksum::KEY, checksum::BLANK),
             ("parameters", &parameters),
             ("gamma", &gamma),
             ("n_documents", &n_documents),
@@ -163,6 +164,7 @@ impl WordMoversEmbedding {
         for tensor in &tensors {
             file.extend_from_slice(&tensor.bytes);
         }
+        checksum::fill_in(&mut file);
         Ok(file)
     }
 

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use crate::average::AveragedVectors;
-use crate::document::{CorpusCounts, Document, Weighting, WordCounts, WordProbabilities};
-use crate::embedding::{Components, EmbeddingParams, Finish, Fitter, WordMoversEmbedding, kernel};
+use crate::document::{BagRules, Weighting, WordCounts, WordProbabilities};
+use crate::embedding::{EmbeddingParams, Fitter, WordMoversEmbedding, kernel};
 use crate::error::Result;
-use crate::space::{Normalization, WordSpace};
+use crate::names::names;
+use crate::space::Normalization;
 use crate::vectors::WordVectors;
 use crate::wmd;
 
@@ -37,6 +38,15 @@ pub enum Similarity {
     Sif,
 }
 
+names!(Similarity, "similarity":
+    Wme "wme" "cosine of Word Mover's Embeddings",
+    Kernel "kernel" "Word Mover's Kernel, estimated",
+    Wmd "wmd" "negative Word Mover's Distance",
+    Average "average" "cosine of averaged word vectors",
+    Tfidf "tfidf" "cosine of averages weighted by inverse document frequency",
+    Sif "sif" "cosine of averages weighted by smooth inverse frequency, first component removed",
+);
+
 impl Similarity {
     /// Scores pairs of texts. The texts of all pairs are the corpus that is fitted on.
     ///
@@ -56,52 +66,63 @@ impl Similarity {
         vectors: &Arc<WordVectors>,
         probabilities: Option<&WordProbabilities>,
     ) -> Result<Vec<f64>> {
-        let count = |text: &str| WordCounts::from_text(text, &params.tokenizer, vectors);
-        let counts: Vec<WordCounts> = pairs
-            .par_iter()
-            .flat_map_iter(|(first, second)| [count(first.as_ref()), count(second.as_ref())])
-            .collect();
+        let mut params = params.clone();
         match self {
-            Similarity::Wme | Similarity::Kernel => {
-                let mut params = params.clone();
-                if self == Similarity::Kernel {
-                    (params.finish, params.components) = (Finish::Raw, Components::Keep);
-                }
-                // Nothing to fit on: nothing is like anything.
-                if counts.iter().all(|counts| counts.words.is_empty()) {
-                    return Ok(vec![0.0; pairs.len()]);
-                }
-                let fitter = Fitter::new(params.check()?, vectors.clone());
-                let mut fitter = fitter.word_probabilities(probabilities.cloned());
-                counts.iter().for_each(|counts| fitter.observe(counts));
-                let model = fitter.finish()?;
-                self.with_model(&model, &counts)
-            }
+            Similarity::Wme => {}
+            Similarity::Kernel => params = params.raw(),
             Similarity::Wmd => {
-                let space = WordSpace::new(vectors.clone(), Normalization::Unit, &[])?;
-                counts
-                    .par_chunks_exact(2)
-                    .map(|pair| {
-                        let (first, second) = (Document::nbow(&pair[0]), Document::nbow(&pair[1]));
-                        if first.is_empty() || second.is_empty() {
-                            return Ok(FARTHEST);
-                        }
-                        // Not the negative of 0, which would read as -0.
-                        Ok(0.0 - wmd::distance(&space, &first, &second)?)
-                    })
-                    .collect()
+                params.documents.normalization = Normalization::Unit;
+                params.documents.bag = BagRules {
+                    max_words: 1 << 24,
+                    ..BagRules::default()
+                };
             }
             Similarity::Average | Similarity::Tfidf | Similarity::Sif => {
-                let (weighting, n_components) = match self {
-                    Similarity::Tfidf => (Weighting::Tfidf, 0),
-                    Similarity::Sif => (Weighting::Sif, 1),
-                    _ => (Weighting::Nbow, 0),
+                params.documents.normalization = Normalization::None;
+                params.documents.bag.min_count = 1;
+                params.documents.bag.weighting = match self {
+                    Similarity::Tfidf => Weighting::Tfidf,
+                    Similarity::Sif => Weighting::Sif,
+                    _ => Weighting::Nbow,
                 };
-                let mut corpus = CorpusCounts::default();
-                counts.iter().for_each(|counts| corpus.observe(counts));
-                corpus.set_probabilities(probabilities.cloned());
-                let space = WordSpace::new(vectors.clone(), Normalization::None, &[])?;
-                let model = AveragedVectors::fit(space, corpus, weighting, n_components, &counts)?;
+            }
+        }
+        let fitter = Fitter::new(params.check()?, vectors.clone());
+        let mut fitter = fitter.word_probabilities(probabilities.cloned());
+        let counts: Vec<WordCounts> = pairs
+            .par_iter()
+            .flat_map_iter(|(first, second)| {
+                [first.as_ref(), second.as_ref()].map(|text| fitter.word_counts(text))
+            })
+            .collect();
+        // Nothing to fit on: nothing is like anything.
+        if counts.iter().all(|counts| counts.words.is_empty()) {
+            let score = if self == Similarity::Wmd {
+                FARTHEST
+            } else {
+                0.0
+            };
+            return Ok(vec![score; pairs.len()]);
+        }
+        counts.iter().for_each(|counts| fitter.observe(counts));
+        match self {
+            Similarity::Wme | Similarity::Kernel => self.with_model(&fitter.finish()?, &counts),
+            Similarity::Wmd => {
+                let model = fitter.finish_documents()?;
+                let distance = |pair: &[WordCounts]| {
+                    let (first, second) = (model.document(&pair[0]), model.document(&pair[1]));
+                    if first.is_empty() || second.is_empty() {
+                        return Ok(FARTHEST);
+                    }
+                    // Not the negative of 0, which would read as -0.
+                    Ok(0.0 - wmd::distance(model.space(), &first, &second)?)
+                };
+                counts.par_chunks_exact(2).map(distance).collect()
+            }
+            Similarity::Average | Similarity::Tfidf | Similarity::Sif => {
+                let n_components = usize::from(self == Similarity::Sif);
+                let documents = Arc::new(fitter.finish_documents()?);
+                let model = AveragedVectors::fit(documents, n_components, &counts)?;
                 let rows = model.embed(&counts)?;
                 Ok(scores(&rows, model.dim(), cosine))
             }
@@ -129,8 +150,8 @@ impl Similarity {
     }
 
     fn with_model(self, model: &WordMoversEmbedding, counts: &[WordCounts]) -> Result<Vec<f64>> {
-        let bags: Vec<Document> = counts.par_iter().map(|c| model.document(c)).collect();
-        let rows = model.embed(&bags)?;
+        let documents = model.documents().documents(counts);
+        let rows = model.embed(&documents)?;
         let score = match self {
             Similarity::Wme => cosine,
             _ => kernel,

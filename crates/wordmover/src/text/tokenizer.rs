@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::StopWords;
+use crate::names::names;
 
 /// What happens to upper-case letters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -17,6 +18,11 @@ pub enum Case {
     /// Stop words are still recognised when they begin a sentence.
     Keep,
 }
+
+names!(Case, "case":
+    Lower "lower" "words are lower-cased",
+    Keep "keep" "words stay as they are, for cased vectors",
+);
 
 /// Cuts texts into words.
 ///

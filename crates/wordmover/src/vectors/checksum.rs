@@ -5,10 +5,11 @@
 //! in bytes (`u32`) and its bytes, then all values (`f32`) row by row as they
 //! are after decoding; every number little-endian.
 
+use crate::content_hash::hex;
 use sha2::{Digest, Sha256};
 
 use super::words::WordList;
-use super::{VectorsProblem, WordVectors};
+use super::{VectorsError, WordVectors};
 use crate::Result;
 
 impl WordVectors {
@@ -41,11 +42,11 @@ impl WordVectors {
             return Ok(());
         }
         let expected = expected.to_owned();
-        Err(self.invalid(VectorsProblem::Checksum { expected, found }))
+        Err(self.invalid(VectorsError::Checksum { expected, found }))
     }
 
     fn compute_checksum(&self) -> String {
-        let mut hash = ContentHash::new(self.dim(), &self.words);
+        let mut hash = VectorsHash::new(self.dim(), &self.words);
         let mut row = vec![0.0; self.dim()];
         for id in 0..self.len() {
             self.rows.copy_row(id, &mut row);
@@ -56,12 +57,12 @@ impl WordVectors {
 }
 
 /// Words hashed, values still to come.
-pub(super) struct ContentHash {
+pub(super) struct VectorsHash {
     sha: Sha256,
     bytes: Vec<u8>,
 }
 
-impl ContentHash {
+impl VectorsHash {
     pub(super) fn new(dim: usize, words: &WordList) -> Self {
         let mut sha = Sha256::new();
         sha.update((dim as u64).to_le_bytes());
@@ -71,7 +72,7 @@ impl ContentHash {
             sha.update((word.len() as u32).to_le_bytes());
             sha.update(word);
         }
-        ContentHash {
+        VectorsHash {
             sha,
             bytes: Vec::with_capacity(4 * dim),
         }
@@ -86,10 +87,6 @@ impl ContentHash {
 
     /// Lower-case hexadecimal.
     pub(super) fn finish(self) -> String {
-        self.sha
-            .finalize()
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect()
+        hex(&self.sha.finalize())
     }
 }

@@ -14,10 +14,10 @@
 //! lines cannot be told from headers. One that begins `5 3` is read as a header
 //! and fails at the next line.
 
+use super::error::Checked;
 use super::input::{Delimited, Input};
-use super::problem::Checked;
 use super::text::{self, Layout};
-use super::{MAX_DIM, MAX_WORDS, Place, VectorsProblem, native, word2vec_binary};
+use super::{MAX_DIM, MAX_WORDS, Place, VectorsError, native, word2vec_binary};
 use crate::Result;
 
 /// The first two bytes of a gzip member.
@@ -59,9 +59,9 @@ pub(super) fn foreign(input: &mut Input<'_>) -> Result<Foreign> {
     }
     let (line_len, len) = match input.find(b'\n', text::MAX_LINE)? {
         Delimited::After(len) => (len, len + 1),
-        Delimited::End(0) => return Err(input.problem(VectorsProblem::Empty)),
+        Delimited::End(0) => return Err(input.problem(VectorsError::Empty)),
         Delimited::End(len) => (len, len),
-        Delimited::TooLong => return Err(input.problem(VectorsProblem::Unrecognized)),
+        Delimited::TooLong => return Err(input.problem(VectorsError::Unrecognized)),
     };
     let line = text::trim_line(input.seen(line_len));
     match first_line(line).map_err(|problem| input.problem(problem))? {
@@ -84,7 +84,7 @@ enum FirstLine {
 
 fn first_line(line: &[u8]) -> Checked<FirstLine> {
     if word2vec_binary::has_control_bytes(line) {
-        return Err(VectorsProblem::Unrecognized);
+        return Err(VectorsError::Unrecognized);
     }
     // Only a line that is otherwise sound is worth the more precise message.
     let is_utf8 = std::str::from_utf8(line).is_ok();
@@ -98,13 +98,13 @@ fn first_line(line: &[u8]) -> Checked<FirstLine> {
     }
     let dim = fields.len() - 1;
     if dim < 2 || !fields[1..].iter().all(|field| text::is_number(field)) {
-        return Err(VectorsProblem::Unrecognized);
+        return Err(VectorsError::Unrecognized);
     }
     if dim > MAX_DIM {
-        return Err(VectorsProblem::Dimension { dim });
+        return Err(VectorsError::Dimension { dim });
     }
     if !is_utf8 {
-        return Err(VectorsProblem::BadUtf8 { at: Place::Line(1) });
+        return Err(VectorsError::BadUtf8 { at: Place::Line(1) });
     }
     Ok(FirstLine::Word { dim })
 }
@@ -114,7 +114,7 @@ fn is_integer(field: &str) -> bool {
 }
 
 fn header(count: &str, dim: &str) -> Checked<FirstLine> {
-    let absurd = || VectorsProblem::Header {
+    let absurd = || VectorsError::Header {
         count: count.to_owned(),
         dim: dim.to_owned(),
     };
@@ -137,7 +137,7 @@ fn after_header(input: &mut Input<'_>, dim: usize, promised: u64) -> Result<Fore
     let fits_binary = word2vec_binary::first_entry_fits(input, dim)?;
     let is_text = match (fits_text, fits_binary) {
         (true, true) => {
-            return Err(input.problem(VectorsProblem::Ambiguous {
+            return Err(input.problem(VectorsError::Ambiguous {
                 at: Place::Byte(input.offset()),
             }));
         }
@@ -181,7 +181,7 @@ mod tests {
         ] {
             assert_eq!(
                 first_line(line),
-                Err(VectorsProblem::Unrecognized),
+                Err(VectorsError::Unrecognized),
                 "{line:?}"
             );
         }

@@ -1,8 +1,8 @@
 //! What the readers of foreign formats fill.
 
-use super::problem::Checked;
+use super::error::Checked;
 use super::words::{Refused, WordList};
-use super::{Place, VectorsProblem};
+use super::{Place, VectorsError};
 
 /// A table that grows a word at a time.
 pub(super) struct GrowingTable {
@@ -36,11 +36,11 @@ impl GrowingTable {
         place_of: impl Fn(u64) -> Place,
     ) -> Checked<()> {
         if word.is_empty() {
-            return Err(VectorsProblem::EmptyWord { at });
+            return Err(VectorsError::EmptyWord { at });
         }
         self.words.push(word).map_err(|refused| match refused {
-            Refused::Full => VectorsProblem::TooManyWords { at },
-            Refused::Duplicate(first) => VectorsProblem::DuplicateWord {
+            Refused::Full => VectorsError::TooManyWords { at },
+            Refused::Duplicate(first) => VectorsError::DuplicateWord {
                 at,
                 word: word.to_owned(),
                 first: place_of(first.into()),

@@ -6,7 +6,7 @@
 
 use std::io::{self, Read};
 
-use super::VectorsProblem;
+use super::VectorsError;
 use crate::{Error, Result};
 
 /// How much is read at a time.
@@ -61,7 +61,7 @@ impl<'a> Input<'a> {
     }
 
     /// An error in what the stream says.
-    pub(super) fn problem(&self, problem: VectorsProblem) -> Error {
+    pub(super) fn problem(&self, problem: VectorsError) -> Error {
         Error::InvalidVectors {
             name: self.name.to_owned(),
             problem,
@@ -73,7 +73,7 @@ impl<'a> Input<'a> {
         let of_the_decoder = source.raw_os_error().is_none()
             && matches!(source.kind(), InvalidData | InvalidInput | UnexpectedEof);
         if self.unpacks_gzip && of_the_decoder {
-            self.problem(VectorsProblem::Gzip {
+            self.problem(VectorsError::Gzip {
                 detail: source.to_string(),
             })
         } else {

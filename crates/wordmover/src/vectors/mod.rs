@@ -20,12 +20,12 @@
 
 mod checksum;
 mod detect;
+mod error;
 mod foreign;
 mod input;
 mod native;
 mod nearest;
 mod precision;
-mod problem;
 mod rows;
 mod text;
 mod word2vec_binary;
@@ -40,8 +40,8 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
+pub use error::{Place, VectorsError};
 pub use precision::{Precision, UnknownPrecision};
-pub use problem::{Place, VectorsProblem};
 
 use crate::{Error, Result};
 use detect::{Container, Foreign};
@@ -168,20 +168,20 @@ impl WordVectors {
             problem,
         };
         if words.is_empty() {
-            return Err(invalid(VectorsProblem::Empty));
+            return Err(invalid(VectorsError::Empty));
         }
         if !(1..=MAX_DIM).contains(&dim) {
-            return Err(invalid(VectorsProblem::Dimension { dim }));
+            return Err(invalid(VectorsError::Dimension { dim }));
         }
         if words.len().checked_mul(dim) != Some(matrix.len()) {
             let (words, found) = (words.len(), matrix.len());
-            return Err(invalid(VectorsProblem::MatrixSize { words, dim, found }));
+            return Err(invalid(VectorsError::MatrixSize { words, dim, found }));
         }
         let place = |index: u64| Place::Entry(index + 1);
         if let Some(position) = matrix.iter().position(|value| !value.is_finite()) {
             let at = place((position / dim) as u64);
             let value = matrix[position].to_string();
-            return Err(invalid(VectorsProblem::NotFinite { at, value }));
+            return Err(invalid(VectorsError::NotFinite { at, value }));
         }
         let mut table = GrowingTable {
             values: matrix,
@@ -211,7 +211,7 @@ impl WordVectors {
             problem,
         };
         if limit == 0 {
-            return Err(invalid(VectorsProblem::LimitZero));
+            return Err(invalid(VectorsError::LimitZero));
         }
         let NativeTable {
             words,
@@ -229,7 +229,7 @@ impl WordVectors {
 
     fn from_input(mut input: Input<'_>, name: &str, limit: usize) -> Result<Self> {
         if limit == 0 {
-            return Err(input.problem(VectorsProblem::LimitZero));
+            return Err(input.problem(VectorsError::LimitZero));
         }
         let mut container = detect::container(&mut input)?;
         if container == Container::Gzip {
@@ -334,7 +334,7 @@ impl WordVectors {
             None => Ok(()),
             Some(value) => {
                 let at = Place::Entry(u64::from(id) + 1);
-                Err(self.invalid(VectorsProblem::NotFinite {
+                Err(self.invalid(VectorsError::NotFinite {
                     at,
                     value: value.to_string(),
                 }))
@@ -353,7 +353,7 @@ impl WordVectors {
         values
     }
 
-    fn invalid(&self, problem: VectorsProblem) -> Error {
+    fn invalid(&self, problem: VectorsError) -> Error {
         Error::InvalidVectors {
             name: self.name.clone(),
             problem,

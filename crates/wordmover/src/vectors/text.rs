@@ -16,10 +16,10 @@
 //! - Every line must end. A file cut inside its last number would otherwise
 //!   give a wrong value and no complaint.
 
+use super::error::Checked;
 use super::foreign::GrowingTable;
 use super::input::{Delimited, Input};
-use super::problem::Checked;
-use super::{Place, VectorsProblem};
+use super::{Place, VectorsError};
 use crate::Result;
 
 /// No line may be longer: 65,536 numbers of 255 characters.
@@ -44,9 +44,9 @@ pub(super) fn read(input: &mut Input<'_>, layout: &Layout, limit: u64) -> Result
         let len = match input.find(b'\n', MAX_LINE)? {
             Delimited::After(len) => len,
             Delimited::End(0) => break,
-            Delimited::End(_) => return Err(input.problem(VectorsProblem::UnfinishedLine { at })),
+            Delimited::End(_) => return Err(input.problem(VectorsError::UnfinishedLine { at })),
             Delimited::TooLong => {
-                return Err(input.problem(VectorsProblem::LineTooLong {
+                return Err(input.problem(VectorsError::LineTooLong {
                     at,
                     limit: MAX_LINE,
                 }));
@@ -57,9 +57,9 @@ pub(super) fn read(input: &mut Input<'_>, layout: &Layout, limit: u64) -> Result
             blank_line.get_or_insert(at);
             Ok(())
         } else if let Some(at) = blank_line {
-            Err(VectorsProblem::BlankLine { at })
+            Err(VectorsError::BlankLine { at })
         } else if let Some(promised) = layout.promised.filter(|&n| n == table.len()) {
-            Err(VectorsProblem::MoreThanPromised { at, promised })
+            Err(VectorsError::MoreThanPromised { at, promised })
         } else {
             parse_line(line, layout.dim, at, &mut table.values)
                 .and_then(|word| table.push_word(word, at, |id| Place::Line(first_line + id)))
@@ -71,7 +71,7 @@ pub(super) fn read(input: &mut Input<'_>, layout: &Layout, limit: u64) -> Result
     match layout.promised {
         Some(promised) if table.len() < promised.min(limit) => {
             let at = Place::Line(line_number);
-            Err(input.problem(VectorsProblem::CutShort {
+            Err(input.problem(VectorsError::CutShort {
                 at,
                 promised,
                 found: table.len(),
@@ -124,10 +124,10 @@ fn parse_line<'a>(
     at: Place,
     values: &mut Vec<f32>,
 ) -> Checked<&'a str> {
-    let line = std::str::from_utf8(line).map_err(|_| VectorsProblem::BadUtf8 { at })?;
+    let line = std::str::from_utf8(line).map_err(|_| VectorsError::BadUtf8 { at })?;
     let n_separators = line.bytes().filter(|&byte| is_separator(byte)).count();
     let Some(n_inner) = n_separators.checked_sub(dim) else {
-        return Err(VectorsProblem::WrongNumberOfValues {
+        return Err(VectorsError::WrongNumberOfValues {
             at,
             expected: dim,
             found: n_separators,
@@ -152,12 +152,12 @@ fn parse_line<'a>(
 fn parse_number(field: &str, at: Place) -> Checked<f32> {
     match field.parse::<f32>() {
         Ok(value) if value.is_finite() => Ok(value),
-        Ok(_) => Err(VectorsProblem::NotFinite {
+        Ok(_) => Err(VectorsError::NotFinite {
             at,
             value: field.to_owned(),
         }),
-        Err(_) if field.is_empty() => Err(VectorsProblem::EmptyField { at }),
-        Err(_) => Err(VectorsProblem::NotANumber {
+        Err(_) if field.is_empty() => Err(VectorsError::EmptyField { at }),
+        Err(_) => Err(VectorsError::NotANumber {
             at,
             field: field.to_owned(),
         }),
@@ -172,17 +172,17 @@ fn check_inner_spaces(word: &str, dim: usize, at: Place) -> Checked<()> {
         .count();
     if n_numbers > 0 {
         let found = dim + n_numbers;
-        return Err(VectorsProblem::WrongNumberOfValues {
+        return Err(VectorsError::WrongNumberOfValues {
             at,
             expected: dim,
             found,
         });
     }
     if word.contains('\t') {
-        return Err(VectorsProblem::TabInWord { at });
+        return Err(VectorsError::TabInWord { at });
     }
     if fields(word).any(str::is_empty) {
-        return Err(VectorsProblem::EmptyField { at });
+        return Err(VectorsError::EmptyField { at });
     }
     Ok(())
 }
@@ -209,7 +209,7 @@ mod tests {
     #[test]
     fn words_may_have_inner_spaces_but_not_end_in_a_number() {
         assert_eq!(parse(". . . 1 2", 2), Ok((". . .", vec![1.0, 2.0])));
-        let surplus = |found| VectorsProblem::WrongNumberOfValues {
+        let surplus = |found| VectorsError::WrongNumberOfValues {
             at: AT,
             expected: 2,
             found,
@@ -218,11 +218,11 @@ mod tests {
         assert_eq!(parse(". . nan inf 1 2", 2), Err(surplus(4)));
         assert_eq!(
             parse("a\tb 1 2", 2),
-            Err(VectorsProblem::TabInWord { at: AT })
+            Err(VectorsError::TabInWord { at: AT })
         );
         assert_eq!(
             parse("the  1 2", 2),
-            Err(VectorsProblem::EmptyField { at: AT })
+            Err(VectorsError::EmptyField { at: AT })
         );
     }
 }

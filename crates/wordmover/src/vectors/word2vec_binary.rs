@@ -6,10 +6,10 @@
 //! Words must be UTF-8: a word damaged in decoding would never be looked up,
 //! and two damaged words could fall together.
 
+use super::error::Checked;
 use super::foreign::GrowingTable;
 use super::input::{Delimited, Input};
-use super::problem::Checked;
-use super::{Place, VectorsProblem};
+use super::{Place, VectorsError};
 use crate::Result;
 
 /// No word may be longer.
@@ -31,7 +31,7 @@ pub(super) fn read(
             Delimited::After(len) => len,
             Delimited::End(len) => return Err(cut_short(input, len, promised, &table)),
             Delimited::TooLong => {
-                return Err(input.problem(VectorsProblem::WordTooLong {
+                return Err(input.problem(VectorsError::WordTooLong {
                     at,
                     limit: MAX_WORD,
                 }));
@@ -44,7 +44,7 @@ pub(super) fn read(
         }
         let (word, row) = input.seen(entry_len).split_at(word_len);
         std::str::from_utf8(word)
-            .map_err(|_| VectorsProblem::BadUtf8 { at })
+            .map_err(|_| VectorsError::BadUtf8 { at })
             .and_then(|word| table.push_word(word, at, |id| Place::Entry(id + 1)))
             .and_then(|()| push_row(&mut table.values, &row[1..], start + word_len as u64 + 1))
             .map_err(|problem| input.problem(problem))?;
@@ -54,7 +54,7 @@ pub(super) fn read(
         skip_newline(input)?;
         if !input.peek(1)?.is_empty() {
             let at = Place::Byte(input.offset());
-            return Err(input.problem(VectorsProblem::MoreThanPromised { at, promised }));
+            return Err(input.problem(VectorsError::MoreThanPromised { at, promised }));
         }
     }
     Ok(table)
@@ -75,7 +75,7 @@ fn cut_short(
     table: &GrowingTable,
 ) -> crate::Error {
     let at = Place::Byte(input.offset() + n_left as u64);
-    input.problem(VectorsProblem::CutShort {
+    input.problem(VectorsError::CutShort {
         at,
         promised,
         found: table.len(),
@@ -87,7 +87,7 @@ fn push_row(values: &mut Vec<f32>, row: &[u8], offset: u64) -> Checked<()> {
     for (position, value) in floats(row).enumerate() {
         if !value.is_finite() {
             let at = Place::Byte(offset + 4 * position as u64);
-            return Err(VectorsProblem::NotFinite {
+            return Err(VectorsError::NotFinite {
                 at,
                 value: value.to_string(),
             });

@@ -7,12 +7,12 @@ use safetensors::tensor::{Metadata, TensorInfo};
 
 use super::{FORMAT, VERSION, dtype_of};
 use crate::Result;
-use crate::container::{self, ContainerProblem};
+use crate::container::{self, ContainerError};
+use crate::vectors::error::Checked;
 use crate::vectors::input::Input;
-use crate::vectors::problem::Checked;
 use crate::vectors::rows::{ByteOwner, Rows};
 use crate::vectors::words::{Duplicate, WordList};
-use crate::vectors::{MAX_DIM, MAX_WORDS, Place, Precision, VectorsProblem, precision};
+use crate::vectors::{MAX_DIM, MAX_WORDS, Place, Precision, VectorsError, precision};
 
 /// Whether the first nine bytes could begin a safetensors file.
 pub(in crate::vectors) fn resembles(start: &[u8]) -> bool {
@@ -65,15 +65,15 @@ pub(in crate::vectors) fn load(owner: ByteOwner, limit: usize) -> Checked<Native
         ));
     }
     if n_words == 0 {
-        return Err(VectorsProblem::Empty);
+        return Err(VectorsError::Empty);
     }
     if n_words as u64 > MAX_WORDS {
-        return Err(VectorsProblem::TooManyWords {
+        return Err(VectorsError::TooManyWords {
             at: Place::Entry(MAX_WORDS + 1),
         });
     }
     if !(1..=MAX_DIM).contains(&dim) {
-        return Err(VectorsProblem::Dimension { dim });
+        return Err(VectorsError::Dimension { dim });
     }
     let range =
         |info: &TensorInfo| data_start + info.data_offsets.0..data_start + info.data_offsets.1;
@@ -109,12 +109,12 @@ pub(in crate::vectors) fn load(owner: ByteOwner, limit: usize) -> Checked<Native
     })
 }
 
-impl From<ContainerProblem> for VectorsProblem {
-    fn from(problem: ContainerProblem) -> Self {
+impl From<ContainerError> for VectorsError {
+    fn from(problem: ContainerError) -> Self {
         match problem {
-            ContainerProblem::Header { detail } => VectorsProblem::NativeHeader { detail },
-            ContainerProblem::Size { expected, found } => {
-                VectorsProblem::NativeSize { expected, found }
+            ContainerError::Header { detail } => VectorsError::NativeHeader { detail },
+            ContainerError::Size { expected, found } => {
+                VectorsError::NativeSize { expected, found }
             }
         }
     }
@@ -136,19 +136,19 @@ impl Stated {
                 .cloned()
         };
         if get("format").as_deref() != Some(FORMAT) {
-            return Err(VectorsProblem::NotWordVectors);
+            return Err(VectorsError::NotWordVectors);
         }
         match get("version") {
             Some(version) if version == VERSION => {}
-            Some(found) => return Err(VectorsProblem::NativeVersion { found }),
+            Some(found) => return Err(VectorsError::NativeVersion { found }),
             None => {
-                return Err(VectorsProblem::NativeMetadata {
+                return Err(VectorsError::NativeMetadata {
                     key: "version",
                     found: None,
                 });
             }
         }
-        let unusable = |key| VectorsProblem::NativeMetadata {
+        let unusable = |key| VectorsError::NativeMetadata {
             key,
             found: get(key),
         };
@@ -175,11 +175,11 @@ fn is_checksum(text: &str) -> bool {
 fn tensor<'a>(metadata: &'a Metadata, name: &'static str) -> Checked<&'a TensorInfo> {
     metadata
         .info(name)
-        .ok_or(VectorsProblem::TensorMissing { tensor: name })
+        .ok_or(VectorsError::TensorMissing { tensor: name })
 }
 
-fn mismatch(tensor: &'static str, info: &TensorInfo, dtype: Dtype, shape: &str) -> VectorsProblem {
-    VectorsProblem::TensorMismatch {
+fn mismatch(tensor: &'static str, info: &TensorInfo, dtype: Dtype, shape: &str) -> VectorsError {
+    VectorsError::TensorMismatch {
         tensor,
         expected: format!("{dtype} {shape}"),
         found: format!("{} {:?}", info.dtype, info.shape),
@@ -192,7 +192,7 @@ fn read_scales(bytes: &[u8], n_kept: usize) -> Checked<Vec<f32>> {
         let value = f32::from_le_bytes(stored);
         if !precision::usable_scale(value) {
             let at = Place::Entry(scales.len() as u64 + 1);
-            return Err(VectorsProblem::BadScale { at, value });
+            return Err(VectorsError::BadScale { at, value });
         }
         scales.push(value);
     }
@@ -207,10 +207,10 @@ fn read_words(word_ends: &[u8], packed: &[u8], n_kept: usize) -> Checked<WordLis
     for (index, &stored) in word_ends[..n_kept].iter().enumerate() {
         let (at, end, len) = (entry(index), u32::from_le_bytes(stored), packed.len());
         if end == start {
-            return Err(VectorsProblem::EmptyWord { at });
+            return Err(VectorsError::EmptyWord { at });
         }
         if end < start || end as usize > len {
-            return Err(VectorsProblem::WordEnd {
+            return Err(VectorsError::WordEnd {
                 at,
                 start,
                 end,
@@ -221,7 +221,7 @@ fn read_words(word_ends: &[u8], packed: &[u8], n_kept: usize) -> Checked<WordLis
         start = end;
     }
     if n_kept == word_ends.len() && start as usize != packed.len() {
-        return Err(VectorsProblem::SurplusWordBytes {
+        return Err(VectorsError::SurplusWordBytes {
             end: start,
             len: packed.len(),
         });
@@ -231,16 +231,16 @@ fn read_words(word_ends: &[u8], packed: &[u8], n_kept: usize) -> Checked<WordLis
     let text = String::from_utf8(text).map_err(|error| {
         let n_valid = error.utf8_error().valid_up_to();
         let index = ends.partition_point(|&end| end as usize <= n_valid);
-        VectorsProblem::BadUtf8 { at: entry(index) }
+        VectorsError::BadUtf8 { at: entry(index) }
     })?;
     if let Some(index) = ends
         .iter()
         .position(|&end| !text.is_char_boundary(end as usize))
     {
-        return Err(VectorsProblem::BadUtf8 { at: entry(index) });
+        return Err(VectorsError::BadUtf8 { at: entry(index) });
     }
     WordList::from_packed(text, ends).map_err(|Duplicate { id, first, word }| {
         let (at, first) = (entry(id as usize), entry(first as usize));
-        VectorsProblem::DuplicateWord { at, word, first }
+        VectorsError::DuplicateWord { at, word, first }
     })
 }

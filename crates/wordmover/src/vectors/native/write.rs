@@ -8,11 +8,11 @@ use safetensors::Dtype;
 use super::{FORMAT, VERSION, dtype_of};
 use crate::aside::write_aside;
 use crate::container;
-use crate::vectors::checksum::ContentHash;
-use crate::vectors::problem::Checked;
+use crate::vectors::checksum::VectorsHash;
+use crate::vectors::error::Checked;
 use crate::vectors::rows::Rows;
 use crate::vectors::words::WordList;
-use crate::vectors::{Place, Precision, VectorsProblem, WordVectors, precision};
+use crate::vectors::{Place, Precision, VectorsError, WordVectors, precision};
 use crate::{Error, Result};
 
 impl WordVectors {
@@ -80,7 +80,7 @@ struct Writer<'a> {
 
 impl<'a> Writer<'a> {
     fn new(words: &'a WordList, rows: &'a Rows, precision: Precision) -> Checked<Self> {
-        let mut hash = ContentHash::new(rows.dim(), words);
+        let mut hash = VectorsHash::new(rows.dim(), words);
         let mut scales = Vec::with_capacity(words.len());
         let (mut encoded, mut decoded) = (Vec::new(), vec![0.0; rows.dim()]);
         for id in 0..words.len() {
@@ -131,17 +131,17 @@ fn refuse(
     id: usize,
     precision::Unrepresentable(value): precision::Unrepresentable,
     precision: Precision,
-) -> VectorsProblem {
+) -> VectorsError {
     if value.is_finite() {
         let word = words.word(id as u32).to_owned();
-        VectorsProblem::TooLargeForPrecision {
+        VectorsError::TooLargeForPrecision {
             word,
             value,
             precision,
         }
     } else {
         let at = Place::Entry(id as u64 + 1);
-        VectorsProblem::NotFinite {
+        VectorsError::NotFinite {
             at,
             value: value.to_string(),
         }

@@ -1,4 +1,4 @@
-//! What is done to the features at last, so that plain cosines mean something.
+//! Post-processing of the features, so that plain cosines mean something.
 //!
 //! Every document is about equally far from every random document, so raw features
 //! differ in the third digit and their cosines are all near 1. Subtracting the mean
@@ -9,18 +9,15 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::document::WordCounts;
+use crate::error::{Error, Result};
+use crate::names::names;
 use crate::principal;
-use crate::random_documents::Stream;
-use crate::text::Tokenizer;
-use crate::vectors::WordVectors;
-use crate::word_probabilities::zipf_rank;
 
-/// What is done to the features after the exponential.
+/// Post-processing of the features, after the exponential.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
-pub enum Finish {
+pub enum PostProcessing {
     /// Nothing: the features of the paper, whose inner products estimate the Word
     /// Mover's Kernel.
     Raw,
@@ -32,7 +29,13 @@ pub enum Finish {
     Standardize,
 }
 
-/// What is done to the directions in which finished features vary most. They are
+names!(PostProcessing, "post_processing":
+    Raw "raw" "nothing: the features of the paper",
+    Center "center" "the mean of the corpus subtracted",
+    Standardize "standardize" "centred, then divided by the deviation over the corpus",
+);
+
+/// What is done to the directions in which post-processed features vary most. They are
 /// often shared by all texts of a corpus and drown the rest in a cosine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -58,6 +61,34 @@ impl Components {
     }
 }
 
+impl std::fmt::Display for Components {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Components::Keep => f.pad("keep"),
+            Components::Flatten(n) => f.pad(&format!("flatten={n}")),
+            Components::Remove(n) => f.pad(&format!("remove={n}")),
+        }
+    }
+}
+
+impl std::str::FromStr for Components {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let components = match text.split_once('=') {
+            None if text == "keep" => Some(Components::Keep),
+            Some(("flatten", n)) => n.parse().ok().map(Components::Flatten),
+            Some(("remove", n)) => n.parse().ok().map(Components::Remove),
+            _ => None,
+        };
+        components.ok_or_else(|| Error::InvalidParameter {
+            name: "components",
+            value: text.to_owned(),
+            requirement: "keep, flatten=K or remove=K",
+        })
+    }
+}
+
 impl Default for Components {
     /// Found best on training files of similarity tasks: see `docs/similarity-study.md`.
     fn default() -> Self {
@@ -65,51 +96,13 @@ impl Default for Components {
     }
 }
 
-/// Documents the finish is fitted on, at most; fewer where there are so many features
-/// that the sample would not fit in memory.
-const SAMPLE: usize = 1024;
-const SAMPLE_VALUES: usize = 1 << 22;
-const LEAST_SAMPLE: usize = 64;
-
-/// A corpus with fewer documents is filled up to this many with background documents.
-/// The mean of a handful of documents would be mostly those documents themselves.
-const ENOUGH: usize = 256;
-
-/// Words drawn for a background document, stop words among them.
-const BACKGROUND_WORDS: usize = 24;
-
-/// Background documents use the streams below that of the samples.
-const BACKGROUND_STREAM: u64 = u64::MAX - 1;
-
-/// How many documents the finish of `n_features` features is fitted on.
-pub(super) fn sample_size(n_features: usize) -> usize {
-    (SAMPLE_VALUES / n_features).clamp(LEAST_SAMPLE, SAMPLE)
-}
-
-/// Texts of words drawn from the vectors by Zipf's law: what a sample of `n` documents
-/// lacks to be [`ENOUGH`].
-pub(super) fn background(
-    n: usize,
-    seed: u64,
-    tokenizer: &Tokenizer,
-    vectors: &WordVectors,
-) -> Vec<WordCounts> {
-    let missing = ENOUGH.saturating_sub(n) as u64;
-    let documents = (0..missing).map(|document| {
-        let mut stream = Stream::new(seed, BACKGROUND_STREAM - document);
-        let words = (0..BACKGROUND_WORDS).map(|_| {
-            let rank = zipf_rank(stream.uniform(), vectors.len());
-            vectors.word(rank as u32)
-        });
-        let text = words.collect::<Vec<_>>().join(" ");
-        WordCounts::from_text(&text, tokenizer, vectors)
-    });
-    documents.collect()
-}
+/// A feature whose deviation is smaller than this share of its mean varies by rounding
+/// alone: distances are good to 2e-7 of their value. It becomes 0 for every document.
+const NOISE: f64 = 1e-6;
 
 /// The fitted steps. Empty where a step is not wanted.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct FittedFinish {
+pub(crate) struct FittedPostProcessing {
     /// Mean of each feature.
     pub means: Vec<f64>,
     /// What each centred feature is multiplied by.
@@ -120,32 +113,31 @@ pub(crate) struct FittedFinish {
     pub component_scales: Vec<f64>,
 }
 
-impl FittedFinish {
+impl FittedPostProcessing {
     /// Fits the steps on rows of `n_features` raw features.
     pub fn fit(
-        finish: Finish,
+        finish: PostProcessing,
         components: Components,
         n_features: usize,
         mut rows: Vec<f64>,
     ) -> Self {
-        let mut fitted = FittedFinish::default();
+        let mut fitted = FittedPostProcessing::default();
         let n = (rows.len() / n_features).max(1) as f64;
-        if finish != Finish::Raw {
+        if finish != PostProcessing::Raw {
             fitted.means = column_sums(&rows, n_features, |_, x| x);
             fitted.means.iter_mut().for_each(|mean| *mean /= n);
         }
-        if finish == Finish::Standardize {
+        if finish == PostProcessing::Standardize {
             let means = &fitted.means;
             let squares = column_sums(&rows, n_features, |j, x| (x - means[j]) * (x - means[j]));
-            let scale = |square: f64| {
-                // A feature that never varies is 0 when centred, whatever its scale.
+            let scale = |(square, mean): (f64, &f64)| {
                 let deviation = (square / n).sqrt();
-                match deviation > 0.0 && (1.0 / deviation).is_finite() {
+                match deviation > NOISE * mean.abs() && (1.0 / deviation).is_finite() {
                     true => 1.0 / (deviation * (n_features as f64).sqrt()),
                     false => 0.0,
                 }
             };
-            fitted.scales = squares.into_iter().map(scale).collect();
+            fitted.scales = squares.into_iter().zip(means).map(scale).collect();
         }
         if components.count() > 0 {
             for row in rows.chunks_exact_mut(n_features) {
@@ -217,8 +209,8 @@ mod tests {
 
     const ROWS: [f64; 9] = [1.0, 5.0, 2.0, 3.0, 5.0, -1.0, 2.0, 5.0, 8.0];
 
-    fn finished(finish: Finish, components: Components) -> Vec<f32> {
-        let fitted = FittedFinish::fit(finish, components, 3, ROWS.to_vec());
+    fn finished(finish: PostProcessing, components: Components) -> Vec<f32> {
+        let fitted = FittedPostProcessing::fit(finish, components, 3, ROWS.to_vec());
         let mut rows: Vec<f32> = ROWS
             .iter()
             .enumerate()
@@ -231,16 +223,16 @@ mod tests {
     #[test]
     fn raw_features_stay_and_centred_ones_have_mean_zero() {
         assert_eq!(
-            finished(Finish::Raw, Components::Keep),
+            finished(PostProcessing::Raw, Components::Keep),
             ROWS.map(|x| x as f32)
         );
-        let centered = finished(Finish::Center, Components::Keep);
+        let centered = finished(PostProcessing::Center, Components::Keep);
         assert_eq!(centered, [-1.0, 0.0, -1.0, 1.0, 0.0, -4.0, 0.0, 0.0, 5.0]);
     }
 
     #[test]
     fn standardised_rows_have_squared_length_one_on_average_and_constants_vanish() {
-        let rows = finished(Finish::Standardize, Components::Keep);
+        let rows = finished(PostProcessing::Standardize, Components::Keep);
         let squares: f32 = rows.iter().map(|x| x * x).sum();
         // Two of three features vary.
         assert!((squares / 3.0 - 2.0 / 3.0).abs() < 1e-6);
@@ -250,16 +242,16 @@ mod tests {
     #[test]
     fn removed_components_leave_nothing_along_them() {
         // Two dimensions vary: with both removed, nothing is left.
-        let rows = finished(Finish::Center, Components::Remove(2));
+        let rows = finished(PostProcessing::Center, Components::Remove(2));
         assert!(rows.iter().all(|x| x.abs() < 1e-6), "{rows:?}");
-        let rows = finished(Finish::Center, Components::Remove(1));
+        let rows = finished(PostProcessing::Center, Components::Remove(1));
         assert!(rows.iter().any(|x| x.abs() > 0.5), "{rows:?}");
     }
 
     #[test]
     fn flattened_components_are_as_strong_as_the_next() {
         for n in [1, 2, 9] {
-            let rows = finished(Finish::Center, Components::Flatten(n));
+            let rows = finished(PostProcessing::Center, Components::Flatten(n));
             let wide: Vec<f64> = rows.iter().map(|&x| f64::from(x)).collect();
             let found = principal::components(&wide, 3, 2);
             // Two dimensions vary, now both as much as the weaker did.
@@ -267,7 +259,7 @@ mod tests {
                 panic!("{found:?}")
             };
             assert!((strong / weak - 1.0).abs() < 1e-5, "{n}: {strong} {weak}");
-            let before: Vec<f64> = finished(Finish::Center, Components::Keep)
+            let before: Vec<f64> = finished(PostProcessing::Center, Components::Keep)
                 .iter()
                 .map(|&x| f64::from(x))
                 .collect();
@@ -277,9 +269,11 @@ mod tests {
     }
 
     #[test]
-    fn the_sample_is_bounded_in_values() {
-        assert_eq!(sample_size(512), 1024);
-        assert_eq!(sample_size(1 << 14), 256);
-        assert_eq!(sample_size(1 << 20), 64);
+    fn rounding_is_not_taken_for_variation() {
+        let rows = vec![0.25, 0.5, 0.25 + 1e-9, 0.7, 0.25 - 1e-9, 0.1];
+        let fitted =
+            FittedPostProcessing::fit(PostProcessing::Standardize, Components::Keep, 2, rows);
+        assert_eq!(fitted.scales[0], 0.0);
+        assert!(fitted.scales[1] > 0.0);
     }
 }

@@ -5,7 +5,7 @@ use super::VectorsIdentity;
 /// What is wrong with a model file, or with the vectors given for it.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-pub enum ModelProblem {
+pub enum ModelError {
     /// Not a safetensors file, or a damaged one.
     #[error("not a model file, or a damaged one ({reason})")]
     NotSafetensors {
@@ -23,6 +23,9 @@ pub enum ModelProblem {
         /// Newest version we read.
         supported: u32,
     },
+    /// The content is not what the checksum says.
+    #[error("damaged model: its content does not match its checksum")]
+    Damaged,
     /// A metadata entry is missing or cannot be read.
     #[error("damaged model: metadata {key:?} {reason}")]
     Metadata {

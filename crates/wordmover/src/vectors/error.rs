@@ -11,7 +11,7 @@ use super::Precision;
 const MAX_QUOTED_CHARS: usize = 40;
 
 /// What checks of content return: the name of the input is added by their caller.
-pub(super) type Checked<T> = std::result::Result<T, VectorsProblem>;
+pub(super) type Checked<T> = std::result::Result<T, VectorsError>;
 
 /// A position in a word-vector file or table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ impl fmt::Display for Place {
 /// the caller, and where.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-pub enum VectorsProblem {
+pub enum VectorsError {
     /// There is no word in it.
     #[error("it holds no words")]
     Empty,

@@ -1,0 +1,336 @@
+//! From text to weighted document: the one owner of that step.
+//!
+//! A [`DocumentModel`] holds all that decides how a text becomes a [`Document`]: word
+//! vectors and their normalisation, the tokenizer, what the corpus says of its words, and
+//! the rules of weighting. Embeddings, indexes, classifiers and similarities each hold
+//! one; none of them counts or weighs words on its own.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::checked::{Checked, within};
+use crate::document::{BagRules, CorpusCounts, Document, Weighting, WordCounts};
+use crate::error::{Error, Result};
+use crate::space::{Normalization, WordSpace};
+use crate::text::Tokenizer;
+use crate::vectors::WordVectors;
+use crate::word_probabilities::WordProbabilities;
+
+/// How texts become weighted documents, with the defaults that `Default` gives.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct DocumentParams {
+    /// Normalisation of the word vectors. Default [`Normalization::Unit`].
+    pub normalization: Normalization,
+    /// How texts become words. Default: lower case, SMART stop words dropped.
+    pub tokenizer: Tokenizer,
+    /// How words become weights. Default: NBOW, at most 500 distinct words.
+    pub bag: BagRules,
+}
+
+impl DocumentParams {
+    /// Sets the normalisation of the word vectors.
+    #[must_use]
+    pub fn normalization(mut self, normalization: Normalization) -> Self {
+        self.normalization = normalization;
+        self
+    }
+
+    /// Sets how texts become words.
+    #[must_use]
+    pub fn tokenizer(mut self, tokenizer: Tokenizer) -> Self {
+        self.tokenizer = tokenizer;
+        self
+    }
+
+    /// Sets how words become weights.
+    #[must_use]
+    pub fn bag(mut self, bag: BagRules) -> Self {
+        self.bag = bag;
+        self
+    }
+
+    /// Sets how a word's count becomes its weight.
+    #[must_use]
+    pub fn weighting(mut self, weighting: Weighting) -> Self {
+        self.bag.weighting = weighting;
+        self
+    }
+
+    /// Checks every parameter.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidParameter`] names the first that is out of range.
+    pub fn check(self) -> Result<Checked<Self>> {
+        let words = "between 1 and 16777216";
+        within("max_words", self.bag.max_words, 1..=1 << 24, words)?;
+        Ok(Checked::new(self))
+    }
+}
+
+/// Sees a corpus once, in order, and makes the [`DocumentModel`].
+///
+/// ```
+/// use std::sync::Arc;
+/// use wordmover::{DocumentFitter, DocumentParams, Weighting, WordVectors};
+///
+/// let params = DocumentParams::default().weighting(Weighting::Tfidf).check()?;
+/// let mut fitter = DocumentFitter::new(params, Arc::new(WordVectors::builtin()));
+/// for text in ["Obama speaks to the media in Illinois", "A cat sat on the mat"] {
+///     let counts = fitter.word_counts(text);
+///     fitter.observe(&counts);
+/// }
+/// let model = fitter.finish()?;
+/// assert_eq!(model.document_of("the media in Illinois").len(), 2);
+/// # Ok::<(), wordmover::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct DocumentFitter {
+    params: Checked<DocumentParams>,
+    vectors: Arc<WordVectors>,
+    corpus: CorpusCounts,
+}
+
+impl DocumentFitter {
+    /// Ready for the first document. SIF weights use the built-in word probabilities
+    /// unless [others](Self::word_probabilities) are given.
+    #[must_use]
+    pub fn new(params: Checked<DocumentParams>, vectors: Arc<WordVectors>) -> Self {
+        let mut corpus = CorpusCounts::default();
+        if params.bag.weighting == Weighting::Sif {
+            corpus.set_probabilities(builtin_probabilities(&vectors));
+        }
+        DocumentFitter {
+            params,
+            vectors,
+            corpus,
+        }
+    }
+
+    /// Takes the probabilities of words, for SIF weights, from here; `None` takes them
+    /// from the corpus itself.
+    #[must_use]
+    pub fn word_probabilities(mut self, probabilities: Option<WordProbabilities>) -> Self {
+        self.corpus.set_probabilities(probabilities);
+        self
+    }
+
+    /// Counts the words of a text as the model will.
+    #[must_use]
+    pub fn word_counts(&self, text: &str) -> WordCounts {
+        WordCounts::from_text(text, &self.params.tokenizer, &self.vectors)
+    }
+
+    /// Takes note of the next document.
+    pub fn observe(&mut self, counts: &WordCounts) {
+        self.corpus.observe(counts);
+    }
+
+    /// The parameters.
+    #[must_use]
+    pub fn params(&self) -> &DocumentParams {
+        &self.params
+    }
+
+    /// The word vectors.
+    #[must_use]
+    pub fn vectors(&self) -> &Arc<WordVectors> {
+        &self.vectors
+    }
+
+    /// The word counts of the documents seen so far.
+    #[must_use]
+    pub fn corpus(&self) -> &CorpusCounts {
+        &self.corpus
+    }
+
+    /// The model of the documents seen.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::EmptyCorpus`] if no document had a word to fit on;
+    /// [`Error::InvalidVectors`] if a word's vector holds NaN or infinity.
+    pub fn finish(self) -> Result<DocumentModel> {
+        let params = self.params.into_inner();
+        let words = kept_words(&self.corpus, &params.bag);
+        if words.is_empty() {
+            return Err(Error::EmptyCorpus {
+                n_documents: self.corpus.n_documents(),
+            });
+        }
+        Ok(DocumentModel {
+            space: WordSpace::new(self.vectors, params.normalization, &words)?,
+            corpus: self.corpus,
+            tokenizer: params.tokenizer,
+            rules: params.bag,
+        })
+    }
+}
+
+/// How texts become weighted documents, fitted on a corpus. See [`DocumentFitter`].
+#[derive(Debug, Clone)]
+pub struct DocumentModel {
+    space: WordSpace,
+    tokenizer: Tokenizer,
+    corpus: CorpusCounts,
+    rules: BagRules,
+}
+
+impl DocumentModel {
+    /// A model without a corpus, for documents on their own. It has no frequencies: weights
+    /// that need them are those of a word never seen, and no mean vector is subtracted.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidParameter`] if a parameter is out of range, or the normalisation
+    /// centres.
+    pub fn without_corpus(params: DocumentParams, vectors: Arc<WordVectors>) -> Result<Self> {
+        let params = params.check()?.into_inner();
+        if params.normalization.centers() {
+            return Err(Error::InvalidParameter {
+                name: "normalization",
+                value: params.normalization.to_string(),
+                requirement: "none or unit where there is no corpus to take the mean of",
+            });
+        }
+        Ok(DocumentModel {
+            space: WordSpace::new(vectors, params.normalization, &[])?,
+            tokenizer: params.tokenizer,
+            corpus: CorpusCounts::default(),
+            rules: params.bag,
+        })
+    }
+
+    /// Puts together what a model file kept.
+    pub(crate) fn from_parts(
+        space: WordSpace,
+        tokenizer: Tokenizer,
+        corpus: CorpusCounts,
+        rules: BagRules,
+    ) -> Self {
+        DocumentModel {
+            space,
+            tokenizer,
+            corpus,
+            rules,
+        }
+    }
+
+    /// The same corpus with other weights.
+    ///
+    /// SIF weights use the built-in word probabilities.
+    #[must_use]
+    pub fn with_weighting(mut self, weighting: Weighting) -> Self {
+        if weighting == Weighting::Sif && self.corpus.probabilities().is_none() {
+            let probabilities = builtin_probabilities(self.space.vectors());
+            self.corpus.set_probabilities(probabilities);
+        }
+        self.rules.weighting = weighting;
+        self
+    }
+
+    /// The parameters it was fitted with.
+    #[must_use]
+    pub fn params(&self) -> DocumentParams {
+        DocumentParams {
+            normalization: self.space.normalization(),
+            tokenizer: self.tokenizer.clone(),
+            bag: self.rules,
+        }
+    }
+
+    /// Counts the known words of a text.
+    #[must_use]
+    pub fn word_counts(&self, text: &str) -> WordCounts {
+        WordCounts::from_text(text, &self.tokenizer, self.space.vectors())
+    }
+
+    /// Counts words that were tokenised elsewhere; nothing is lower-cased or dropped.
+    #[must_use]
+    pub fn word_counts_of_tokens<'t>(
+        &self,
+        tokens: impl IntoIterator<Item = &'t str>,
+    ) -> WordCounts {
+        WordCounts::from_tokens(tokens, self.space.vectors())
+    }
+
+    /// Weighs counted words.
+    #[must_use]
+    pub fn document(&self, counts: &WordCounts) -> Document {
+        Document::from_counts(counts, &self.corpus, &self.rules)
+    }
+
+    /// Weighs the counted words of many documents.
+    #[must_use]
+    pub fn documents(&self, counts: &[WordCounts]) -> Vec<Document> {
+        let counts = counts.par_iter();
+        counts.map(|counts| self.document(counts)).collect()
+    }
+
+    /// The weighted document of a text.
+    #[must_use]
+    pub fn document_of(&self, text: &str) -> Document {
+        self.document(&self.word_counts(text))
+    }
+
+    /// The weight of one occurrence of a word, before weights are normalised.
+    #[must_use]
+    pub fn word_weight(&self, word: u32) -> f64 {
+        self.rules.weighting.of_word(word, &self.corpus)
+    }
+
+    /// The distinct words of the corpus that are frequent enough, ascending.
+    #[must_use]
+    pub fn words(&self) -> Vec<u32> {
+        kept_words(&self.corpus, &self.rules)
+    }
+
+    /// The word vectors under their normalisation.
+    #[must_use]
+    pub fn space(&self) -> &WordSpace {
+        &self.space
+    }
+
+    /// The word vectors as they are.
+    #[must_use]
+    pub fn vectors(&self) -> &Arc<WordVectors> {
+        self.space.vectors()
+    }
+
+    /// How texts become words.
+    #[must_use]
+    pub fn tokenizer(&self) -> &Tokenizer {
+        &self.tokenizer
+    }
+
+    /// The word counts of the corpus.
+    #[must_use]
+    pub fn corpus(&self) -> &CorpusCounts {
+        &self.corpus
+    }
+
+    /// How words become weights.
+    #[must_use]
+    pub fn rules(&self) -> &BagRules {
+        &self.rules
+    }
+}
+
+fn kept_words(corpus: &CorpusCounts, rules: &BagRules) -> Vec<u32> {
+    let mut words = corpus.words();
+    words.retain(|&word| corpus.frequency(word).occurrences >= rules.min_count);
+    words
+}
+
+#[cfg(feature = "builtin-vectors")]
+fn builtin_probabilities(vectors: &WordVectors) -> Option<WordProbabilities> {
+    Some(WordProbabilities::builtin(vectors))
+}
+
+#[cfg(not(feature = "builtin-vectors"))]
+fn builtin_probabilities(_vectors: &WordVectors) -> Option<WordProbabilities> {
+    None
+}
