@@ -226,7 +226,7 @@ fn model(
         .d_max(d_max)
         .random_words(options.random_words)
         .weighting(options.weighting);
-    params.bag.min_count = 5;
+    params.documents.bag.min_count = 5;
     let model = WordMoversEmbedding::fit(params, vectors.clone(), texts)?;
     let counts = texts.iter().map(|text| model.word_counts(text)).collect();
     Ok((model, counts))
