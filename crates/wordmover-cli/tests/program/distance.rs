@@ -168,7 +168,15 @@ fn options_change_vectors_and_words() {
     );
     let dropped = place.run_with(&["distance", "cat", "cat dog", "--stop-words", "stop.txt"]);
     assert_eq!(dropped.succeeded(), "0\n");
-    let keep = ["distance", "Cat", "dog", "--case", "keep", "--unknown", "skip"];
+    let keep = [
+        "distance",
+        "Cat",
+        "dog",
+        "--case",
+        "keep",
+        "--unknown",
+        "skip",
+    ];
     place.run_with(&keep).failed(
         1,
         "\"Cat\" has no Word Mover's Distance: it has no word that minilm-160d-81k knows, apart from stop words",

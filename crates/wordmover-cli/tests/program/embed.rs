@@ -95,7 +95,7 @@ fn seeds_and_the_other_parameters_matter() {
         plain,
         rows("--seed 0 --d-max 6 --gamma auto --weights nbow")
     );
-    assert_eq!(plain, rows("--finish standardize --components flatten=10"));
+    assert_eq!(plain, rows("--finish standardize --components flatten=3"));
     assert_eq!(rows("--raw"), rows("--finish raw --components keep"));
     assert_eq!(
         plain,

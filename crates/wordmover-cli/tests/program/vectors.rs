@@ -109,7 +109,10 @@ fn convert_keeps_only_the_first_words_if_told() {
 fn nearest_words_make_sense() {
     let place = place();
     let printed = place.ok("vectors nearest king -k 3");
-    assert_eq!(printed, "0.9181  kings\n0.8128  kingsmead\n0.7382  kingship\n");
+    assert_eq!(
+        printed,
+        "0.9181  kings\n0.8128  kingsmead\n0.7382  kingship\n"
+    );
     assert_eq!(place.ok("vectors nearest king").lines().count(), 10);
     let json: Value =
         serde_json::from_str(&place.ok("vectors nearest obama -k 2 --json --vectors glove.txt"))

@@ -67,7 +67,7 @@ fn words_are_cut_as_the_teacher_cuts_them() {
     let fixture = include_str!("../../testdata/pieces/cuts.tsv");
     let mut vector = vec![0.0; vectors.dim()];
     let mut n = 0;
-    for line in fixture.lines().filter(|line| !line.starts_with('#')) {
+    for line in fixture.lines().skip(1) {
         let fields: Vec<&str> = line.split('\t').collect();
         let [word, pieces, values] = fields[..] else {
             panic!("{line:?}")
@@ -94,11 +94,17 @@ fn unknown_words_have_sane_neighbours() {
         let mut vector = vec![0.0; vectors.dim()];
         vectors.compose(word, &mut vector).unwrap();
         let nearest = vectors.nearest(&vector, 10, &[]);
-        nearest.iter().map(|&(id, _)| vectors.word(id).to_owned()).collect()
+        nearest
+            .iter()
+            .map(|&(id, _)| vectors.word(id).to_owned())
+            .collect()
     };
     for (word, like) in [("unfriendliest", "friend"), ("footballish", "football")] {
         let found = near(word);
-        assert!(found.iter().any(|near| near.contains(like)), "{word}: {found:?}");
+        assert!(
+            found.iter().any(|near| near.contains(like)),
+            "{word}: {found:?}"
+        );
     }
 }
 

@@ -253,7 +253,8 @@ mod tests {
     #[test]
     fn no_rows_are_an_empty_table() {
         let (schema, batches, groups) = read(
-            Box::new(ParquetWriter::new(Vec::new(), 5, Ids::RowNumbers).unwrap()).finish()
+            Box::new(ParquetWriter::new(Vec::new(), 5, Ids::RowNumbers).unwrap())
+                .finish()
                 .unwrap(),
         );
         assert_eq!(schema.fields().len(), 2);
@@ -265,7 +266,8 @@ mod tests {
     fn row_groups_end_by_size_and_lose_no_row() {
         let n_features = 4096;
         let rows: Vec<f32> = (0..600 * n_features).map(|value| value as f32).collect();
-        let writer = ParquetWriter::with_row_groups_of(4 << 20, Vec::new(), n_features, Ids::RowNumbers);
+        let writer =
+            ParquetWriter::with_row_groups_of(4 << 20, Vec::new(), n_features, Ids::RowNumbers);
         let mut writer = Box::new(writer.unwrap());
         writer.write_rows(RowIds::Numbers(0), &rows).unwrap();
         let (_, batches, groups) = read(writer.finish().unwrap());
@@ -296,7 +298,8 @@ mod tests {
                 Ok(())
             }
         }
-        let error = ParquetWriter::new(Full, 1, Ids::RowNumbers).and_then(|writer| Box::new(writer).finish());
+        let error = ParquetWriter::new(Full, 1, Ids::RowNumbers)
+            .and_then(|writer| Box::new(writer).finish());
         let error = error.map(|_| ()).unwrap_err();
         assert_eq!(
             (error.kind(), error.to_string().as_str()),
