@@ -30,7 +30,7 @@ fn a_classifier_is_trained_and_predicts() {
     assert!(said[3].starts_with("wrote news.wmc: "), "{said:?}");
     place.write(
         "new.txt",
-        "Striker scores in the last minute\n\nSenate votes on the budget\n",
+        "Striker scores in the last minute\n\nSenators vote for the president in parliament\n",
     );
     let ended = place.run("predict news.wmc new.txt -o new.csv");
     assert_eq!(ended.code, Some(0), "{ended:?}");

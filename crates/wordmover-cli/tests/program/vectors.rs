@@ -30,7 +30,7 @@ fn info_describes_the_built_in_vectors_and_others() {
         ]
     );
     assert!(lines[4].starts_with("sha256     ") && lines[4].ends_with(" (verified)"));
-    assert_eq!(lines[5], "first      the , . of to");
+    assert_eq!(lines[5], "first      the of and to in");
 
     let glove = info(&place, " glove.txt");
     assert_eq!(glove["words"], 8);
