@@ -81,9 +81,7 @@ impl Batches {
                 .collect()
         });
         for document in &counted {
-            summary.n_documents += 1;
-            summary.n_known += document.counts.n_known;
-            summary.n_unknown += document.counts.n_unknown;
+            summary.observe(&document.counts);
         }
         progress.inc(counted.len() as u64);
         Ok(counted)
