@@ -6,7 +6,7 @@ use std::sync::Arc;
 use numpy::{PyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString, PyType};
+use pyo3::types::{PyBytes, PyIterator, PyList, PyString, PyType};
 use wordmover::Precision;
 
 use crate::errors::to_python;
@@ -23,7 +23,8 @@ pub struct PyWordVectors(pub Arc<wordmover::WordVectors>);
 
 #[pymethods]
 impl PyWordVectors {
-    /// The built-in table: the 80,000 most frequent words of GloVe 6B in 100 dimensions.
+    /// The built-in table: 81,000 words and word pieces in 160 dimensions,
+    /// distilled from MiniLM; words that it lacks are composed of pieces.
     #[staticmethod]
     #[pyo3(signature = () -> "WordVectors")]
     fn builtin() -> Self {
@@ -116,7 +117,7 @@ impl PyWordVectors {
         self.0.dim()
     }
 
-    /// What the table is called: its file's name, or "glove-6b-100d-80k".
+    /// What the table is called: its file's name, or "minilm-160d-81k".
     #[getter]
     fn name(&self) -> &str {
         self.0.name()
@@ -155,6 +156,11 @@ impl PyWordVectors {
 
     fn __len__(&self) -> usize {
         self.0.len()
+    }
+
+    /// The words, in the order of the file.
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
+        PyList::new(py, self.0.words())?.try_iter()
     }
 
     fn __contains__(&self, word: &Bound<'_, PyAny>) -> bool {
@@ -214,7 +220,7 @@ impl PyWordVectors {
 }
 
 /// What the built-in table is called.
-const BUILTIN: &str = "glove-6b-100d-80k";
+const BUILTIN: &str = "minilm-160d-81k";
 
 impl PyWordVectors {
     fn id(&self, word: &str) -> PyResult<u32> {
