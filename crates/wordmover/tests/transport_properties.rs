@@ -327,7 +327,7 @@ fn costs_are_sums_over_the_plan_and_never_negative() {
             let solution = solve(&costs, &supply, &demand).unwrap();
             assert!(solution.cost >= 0.0, "{n} x {m}: {:e}", solution.cost);
             if round % 2 == 0 {
-                assert!(solution.cost <= 1e-15, "{n} x {m}: {:e}", solution.cost);
+                assert!(solution.cost <= 1e-13, "{n} x {m}: {:e}", solution.cost);
             }
             let arcs = solution.flows.iter();
             let sum: f64 = arcs
