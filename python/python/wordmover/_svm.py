@@ -110,12 +110,13 @@ class LinearSVM(ClassifierMixin, BaseEstimator):
                 raise ValueError("the solver 'liblinear' takes no weights: use 'dual'")
             fitted = fit_svm_of_paper(rows, classes.astype(np.int64), **options)
         else:
+            row_weights = self._row_weights(sample_weight, rows)
             fitted = fit_svm(
                 rows,
                 classes.astype(np.int64),
                 max_epochs=max_iter,
-                row_weights=self._row_weights(sample_weight, rows),
-                class_weights=self._class_weights(labels),
+                row_weights=row_weights,
+                class_weights=self._class_weights(labels, classes, row_weights),
                 **options,
             )
         self.coef_, self.intercept_, self.n_iter_, converged = fitted
@@ -136,10 +137,19 @@ class LinearSVM(ClassifierMixin, BaseEstimator):
             raise ValueError(f"a sample_weight is {weights.min()}: none may be negative")
         return np.ascontiguousarray(weights)
 
-    def _class_weights(self, labels: NDArray[Any]) -> list[tuple[int, float]] | None:
+    def _class_weights(
+        self,
+        labels: NDArray[Any],
+        classes: NDArray[np.intp],
+        row_weights: NDArray[np.float64] | None,
+    ) -> list[tuple[int, float]] | None:
         if self.class_weight is None:
             return None
-        weights = compute_class_weight(self.class_weight, classes=self.classes_, y=labels)
+        if isinstance(self.class_weight, str) and self.class_weight == "balanced":
+            sums = np.bincount(classes, weights=row_weights)
+            weights = sums.sum() / (len(sums) * np.maximum(sums, np.finfo(float).tiny))
+        else:
+            weights = compute_class_weight(self.class_weight, classes=self.classes_, y=labels)
         return [(i, float(weight)) for i, weight in enumerate(weights)]
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
