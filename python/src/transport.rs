@@ -11,11 +11,14 @@ use wordmover::Error;
 use wordmover::transport::{self, Solution, Workspace};
 
 use crate::errors::to_python;
-use crate::pool::run_borrowed;
+use crate::pool::{run, run_borrowed};
 
 /// Problems with more costs than this take so long that an interrupt must not wait for
 /// them; below, handing them to another thread would take longer than solving them.
 pub const LONG: usize = 1 << 18;
+
+/// Costs copied between two looks for an interrupt.
+const COSTS_AT_ONCE: usize = 1 << 21;
 
 type Matrix<'py> = PyReadonlyArray2<'py, f64>;
 type Weights<'py> = PyReadonlyArray1<'py, f64>;
@@ -173,12 +176,20 @@ fn solve_all<'py>(py: Python<'py>, problems: &[Problem<'_>]) -> PyResult<PyVecto
     }
 }
 
-/// On another thread, so that an interrupt is heard.
+/// Of its own data, so that the caller can leave at once; the solver looks at the flag only
+/// when it has begun to improve its plan, seconds after the start of the largest problems.
 fn solve_long(py: Python<'_>, costs: &[f64], supply: &[f64], demand: &[f64]) -> PyResult<Solution> {
-    run_borrowed(py, |monitor| {
+    let mut copied = Vec::with_capacity(costs.len());
+    for part in costs.chunks(COSTS_AT_ONCE) {
+        // Gigabytes take more than a moment.
+        py.detach(|| copied.extend_from_slice(part));
+        py.check_signals()?;
+    }
+    let (costs, supply, demand) = (copied, supply.to_vec(), demand.to_vec());
+    run(py, None, move |monitor| {
         let mut workspace = Workspace::default();
         workspace.stop_when(monitor.flag());
-        transport::solve_with(costs, supply, demand, &mut workspace)
+        transport::solve_with(&costs, &supply, &demand, &mut workspace)
     })
 }
 

@@ -83,10 +83,7 @@ impl<'a> Schedule<'a> {
         (self.progress)().is_break()
     }
 
-    pub fn of(
-        params: &LinearParams,
-        progress: &'a (dyn Fn() -> ControlFlow<()> + Sync),
-    ) -> Self {
+    pub fn of(params: &LinearParams, progress: &'a (dyn Fn() -> ControlFlow<()> + Sync)) -> Self {
         Schedule {
             tolerance: params.tolerance,
             max_epochs: params.max_epochs,

@@ -31,7 +31,9 @@ pub enum TransportError {
         costs: usize,
     },
     /// A cost is NaN, infinite or of a size that leaves no room for sums.
-    #[error("the cost from source {from} to sink {to} is {cost:e}, not a number of size up to 1e300")]
+    #[error(
+        "the cost from source {from} to sink {to} is {cost:e}, not a number of size up to 1e300"
+    )]
     BadCost {
         /// Row.
         from: usize,
