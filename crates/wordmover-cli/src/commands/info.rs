@@ -4,7 +4,7 @@ use anyhow::Result;
 use serde_json::json;
 use wordmover::text::StopWords;
 use wordmover::{Components, Gamma, ModelFile, Weighting, WordVectors};
-use wordmover_classify::ClassifierInfo;
+use wordmover_classify::{ClassifierInfo, Views};
 
 use crate::args::InfoArguments;
 use crate::natural_order;
@@ -54,8 +54,18 @@ fn classifier_lines(info: &ClassifierInfo) -> Vec<(&'static str, String)> {
         }),
         ("", {
             let most_frequent = &info.classes[info.most_frequent];
-            format!("{most_frequent} for a document without a known word")
+            match choice.views {
+                Views::Meanings => format!("{most_frequent} for a document without a known word"),
+                _ => format!("{most_frequent} for a document without a word it knows"),
+            }
         }),
+        (
+            "view",
+            match choice.meanings_weight {
+                Some(weight) => format!("{} (weight of meanings {weight:.3e})", choice.views),
+                None => choice.views.to_string(),
+            },
+        ),
         (
             "protocol",
             format!("{} ({} folds)", info.protocol, info.protocol.n_folds()),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use wordmover_classify::{SurfacePoint, SurfaceRound, WmeChoice};
+use wordmover_classify::{SurfacePoint, SurfaceRound, ViewPoint, WmeChoice};
 
 use super::svg::{open, shade};
 
@@ -40,6 +40,31 @@ pub fn figures(rounds: &[SurfaceRound], choice: &WmeChoice) -> String {
         }
     }
     html
+}
+
+/// What each view contributes: a table of all that was tried of words, of both, and the
+/// best of meanings.
+pub fn views(points: &[ViewPoint]) -> String {
+    if points.is_empty() {
+        return String::new();
+    }
+    let mut html = "<h3>Views</h3>\n<p>The same documents by their meanings, by their words, \
+                    and by both side by side.</p>\n<table><tr><th>view</th><th>weight of \
+                    meanings</th><th>C</th><th>right, %</th><th>± over the folds</th></tr>\n"
+        .to_owned();
+    for point in points {
+        let weight = point.meanings_weight;
+        let weight = weight.map_or(String::new(), |weight| format!("{weight:.3e}"));
+        let _ = writeln!(
+            html,
+            "<tr><td>{}</td><td>{weight}</td><td>{:.3e}</td><td>{:.2}</td><td>{:.2}</td></tr>",
+            point.views,
+            point.cost,
+            100.0 * point.accuracy,
+            100.0 * point.deviation
+        );
+    }
+    html + "</table>\n"
 }
 
 /// Which of the points the choice is, if it is one. With more features than the last
@@ -162,6 +187,7 @@ mod tests {
     use wordmover::Weighting;
 
     use super::*;
+    use wordmover_classify::Views;
 
     #[test]
     fn the_choice_is_found_where_the_last_round_had_fewer_features() {
@@ -176,6 +202,8 @@ mod tests {
         };
         let points = [point(1.0, 0.1), point(1.0, 0.3), point(2.0, 0.3)];
         let choice = |n_features, cost| WmeChoice {
+            views: Views::Meanings,
+            meanings_weight: None,
             weighting: Weighting::Nbow,
             d_max: 6,
             n_features,
