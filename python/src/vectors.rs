@@ -116,7 +116,7 @@ impl PyWordVectors {
         self.0.dim()
     }
 
-    /// What the table is called: its file's name, or "glove-6b-100d-80k".
+    /// What the table is called: its file's name, or "minilm-160d-81k".
     #[getter]
     fn name(&self) -> &str {
         self.0.name()
@@ -214,7 +214,7 @@ impl PyWordVectors {
 }
 
 /// What the built-in table is called.
-const BUILTIN: &str = "glove-6b-100d-80k";
+const BUILTIN: &str = "minilm-160d-81k";
 
 impl PyWordVectors {
     fn id(&self, word: &str) -> PyResult<u32> {

@@ -272,6 +272,9 @@ def test_a_folder_that_is_no_teacher_is_refused(tmp_path, capsys):
     assert main(arguments) == 1
     said = capsys.readouterr().err
     assert said == f"error: {tmp_path} is no sentence transformer: it has no file config.json\n"
+    (tmp_path / "config.json").write_text("{}")
+    assert main(arguments) == 1
+    assert capsys.readouterr().err.endswith("it has no weights\n")
     assert not out.exists()
 
 
@@ -295,6 +298,7 @@ def test_a_place_that_cannot_be_written_is_refused_before_the_work(tmp_path, cap
 )
 def test_the_missing_extra_is_named(tmp_path, capsys):
     (tmp_path / "config.json").write_text("{}")
+    (tmp_path / "model.safetensors").write_text("")
     _, arguments = program(tmp_path, tmp_path)
     assert main(arguments) == 1
     assert "pip install 'wordmover[distill]'" in capsys.readouterr().err

@@ -12,11 +12,11 @@ from wordmover import WordVectors
 
 def test_the_built_in_table():
     vectors = WordVectors.builtin()
-    assert (len(vectors), vectors.dim, vectors.name) == (80_000, 100, "glove-6b-100d-80k")
+    assert (len(vectors), vectors.dim, vectors.name) == (80_000, 100, "minilm-160d-81k")
     assert "guitar" in vectors and "Guitar" not in vectors and 3 not in vectors
     assert vectors["guitar"].dtype == np.float32
     assert [word for word, _ in vectors.nearest("guitar", k=2)] == ["bass", "guitars"]
-    assert repr(vectors) == "<WordVectors glove-6b-100d-80k: 80000 x 100>"
+    assert repr(vectors) == "<WordVectors minilm-160d-81k: 80000 x 100>"
     with pytest.raises(KeyError, match="ᚠᚢᚦ"):
         vectors["ᚠᚢᚦ"]
 

@@ -35,7 +35,7 @@ def test_metadata_and_tensors(case):
         "tokenizer": {"case": "lower", "stop_words": "none"},
         "bag": {"weighting": "tfidf", "min_count": 1, "max_words": 500},
         "post_processing": "standardize",
-        "components": {"flatten": 10},
+        "components": {"flatten": 3},
     }
     assert model.gamma == 0.5
     assert model.n_documents == len(case.texts)
@@ -80,7 +80,7 @@ def test_every_choice_is_spelled_as_documented(wordmover, case):
     assert case.fit("--features", 2).parameters["gamma"] == "auto"
     for options, finish, components in [
         (["--raw"], "raw", "keep"),
-        (["--post-processing", "center"], "center", {"flatten": 10}),
+        (["--post-processing", "center"], "center", {"flatten": 3}),
         (["--components", "remove=2"], "standardize", {"remove": 2}),
     ]:
         parameters = case.fit("--features", 2, *options).parameters

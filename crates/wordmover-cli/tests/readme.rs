@@ -1,18 +1,70 @@
-//! The README's console examples print what the README says.
+//! The console examples of the README and the guide print what they show, the README stays
+//! short, and what the documents link to is there.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A command of the README and the lines it shows below it.
+/// A command of a document and the lines it shows below it.
 struct Example {
     command: Vec<String>,
     shown: Vec<String>,
 }
 
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
 #[test]
-fn the_console_examples_print_what_they_show() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
+fn the_console_examples_of_the_readme_print_what_they_show() {
+    run_examples("README.md", 6);
+}
+
+#[test]
+fn the_console_examples_of_the_guide_print_what_they_show() {
+    run_examples("docs/guide.md", 8);
+}
+
+#[test]
+fn the_readme_has_at_most_900_words() {
+    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+    let n_words = readme.split_whitespace().count();
+    assert!(n_words <= 900, "{n_words} words");
+}
+
+#[test]
+fn what_the_documents_link_to_is_there() {
+    let docs = std::fs::read_dir(root().join("docs")).unwrap();
+    let docs = docs.map(|entry| entry.unwrap().path());
+    let docs = docs.filter(|path| path.extension().is_some_and(|suffix| suffix == "md"));
+    let top = [
+        "README.md",
+        "CONTRIBUTING.md",
+        "RELEASE.md",
+        "SECURITY.md",
+        "bench/README.md",
+    ];
+    for document in docs.chain(top.map(|name| root().join(name))) {
+        let text = std::fs::read_to_string(&document).unwrap();
+        for link in text
+            .split("](")
+            .skip(1)
+            .filter_map(|rest| rest.split(')').next())
+        {
+            let file = link.split('#').next().unwrap_or_default();
+            let is_file = !file.is_empty() && !file.contains("://");
+            let target = document.parent().unwrap().join(file);
+            assert!(
+                !is_file || target.exists(),
+                "{}: {link}",
+                document.display()
+            );
+        }
+    }
+}
+
+fn run_examples(document: &str, least: usize) {
+    let root = root();
+    let text = std::fs::read_to_string(root.join(document)).unwrap();
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("examples")).unwrap();
     for headlines in ["examples/headlines.txt", "examples/headlines.tsv"] {
@@ -20,8 +72,8 @@ fn the_console_examples_print_what_they_show() {
         std::fs::copy(root.join(&headlines), folder.path().join(&headlines)).unwrap();
     }
 
-    let examples = examples(&readme);
-    assert!(examples.len() >= 6, "found {} examples", examples.len());
+    let examples = examples(&text);
+    assert!(examples.len() >= least, "found {} examples", examples.len());
     for Example { command, shown } in examples {
         assert_eq!(command[0], "wordmover");
         let output = Command::new(env!("CARGO_BIN_EXE_wordmover"))
@@ -38,10 +90,10 @@ fn the_console_examples_print_what_they_show() {
     }
 }
 
-fn examples(readme: &str) -> Vec<Example> {
+fn examples(text: &str) -> Vec<Example> {
     let mut examples: Vec<Example> = Vec::new();
     let mut inside = false;
-    for line in readme.lines() {
+    for line in text.lines() {
         match (line, inside) {
             ("```console", _) => inside = true,
             ("```", _) => inside = false,

@@ -82,7 +82,7 @@ pub use similarity::{FARTHEST, Similarity, cosine, pearson, spearman};
 pub use space::{Normalization, UnknownWords, WordSpace};
 pub use vectors::{Precision, WordVectors};
 
-/// The README's Rust example, compiled and run with the doc tests.
+/// The guide's Rust example, compiled and run with the doc tests.
 #[cfg(all(doctest, feature = "builtin-vectors"))]
-#[doc = include_str!("../../../README.md")]
-struct Readme;
+#[doc = include_str!("../../../docs/guide.md")]
+struct Guide;

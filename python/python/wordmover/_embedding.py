@@ -59,7 +59,7 @@ class WordMoversEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         Distribution of the random words; default "uniform", the paper's.
     post_processing : "standardize", "center" or "raw", default "standardize"
         What is done to the features at last, by their mean and spread over the corpus.
-    components : "keep", "flatten=K" or "remove=K", default "flatten=10"
+    components : "keep", "flatten=K" or "remove=K", default "flatten=3"
         What is done to the first K principal components of the finished features: scaled
         down to the strength of the next one, or taken out.
     stop_words : "smart", None or iterable of str, default "smart"
@@ -105,7 +105,7 @@ class WordMoversEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         normalization: str | None = "unit",
         random_words: str = "uniform",
         post_processing: str = "standardize",
-        components: str = "flatten=10",
+        components: str = "flatten=3",
         stop_words: str | Iterable[str] | None = "smart",
         case: str = "lower",
         unknown: str | None = None,

@@ -233,7 +233,7 @@ class WordVectors:
     @property
     def name(self, /) -> str:
         """
-        What the table is called: its file's name, or "glove-6b-100d-80k".
+        What the table is called: its file's name, or "minilm-160d-81k".
         """
     def nearest(self, /, word: str, *, k: SupportsIndex = 10) -> list[tuple[str, float]]:
         """

@@ -90,14 +90,14 @@ mod tests {
     fn the_help_states_the_values_that_are_used() {
         for (option, embed, similarity) in [
             ("--features", "512", "1024"),
-            ("--d-max", "6", "6"),
+            ("--d-max", "6", "3"),
             ("--gamma", "auto", "auto"),
             ("--weights", "nbow", "sif"),
             ("--frequencies", "builtin", "builtin"),
             ("--random-words", "uniform", "uniform"),
             ("--normalize", "unit", "unit"),
             ("--post-processing", "standardize", "standardize"),
-            ("--components", "flatten=10", "flatten=10"),
+            ("--components", "flatten=3", "flatten=3"),
             ("--seed", "0", "0"),
             ("--min-count", "1", "1"),
             ("--max-words", "500", "500"),

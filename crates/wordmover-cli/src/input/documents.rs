@@ -213,7 +213,7 @@ mod tests {
             ),
             (
                 "missing.txt",
-                "--column is for TSV and CSV; in a text file every line is a document",
+                "--column is for TSV, CSV and JSON lines; in a text file every line is a document",
             ),
         ] {
             let options = InputOptions {

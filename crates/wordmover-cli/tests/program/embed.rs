@@ -11,7 +11,7 @@ fn documents_become_rows_with_nothing_but_a_summary_said() {
     assert_eq!(said.len(), 4, "{said:?}");
     assert_eq!(
         said[0],
-        "7 documents, 31 words, 90.3% of them known to glove-6b-100d-80k"
+        "7 documents, 31 words, 90.3% of them known to minilm-160d-81k"
     );
     assert_eq!(said[1], "2 documents without a known word: rows of zeros");
     assert!(said[2].starts_with("opening ") && said[2].ends_with(" documents/s"));
@@ -95,7 +95,7 @@ fn seeds_and_the_other_parameters_matter() {
         plain,
         rows("--seed 0 --d-max 6 --gamma auto --weights nbow")
     );
-    assert_eq!(plain, rows("--finish standardize --components flatten=10"));
+    assert_eq!(plain, rows("--finish standardize --components flatten=3"));
     assert_eq!(rows("--raw"), rows("--finish raw --components keep"));
     assert_eq!(
         plain,
@@ -239,14 +239,14 @@ fn an_empty_input_is_refused_and_a_blank_document_only_by_a_fit() {
             .failed(1, "empty.txt holds no documents");
         place.run(&format!("{command} blank.txt -o {output}")).failed(
             1,
-            "blank.txt holds nothing to fit on: no word that glove-6b-100d-80k knows, apart from stop words",
+            "blank.txt holds nothing to fit on: no word that minilm-160d-81k knows, apart from stop words",
         );
     }
     place
         .run_on(b"the of and\n", "embed - -o x.npy --min-count 3")
         .failed(
             1,
-            "standard input holds nothing to fit on: no word that glove-6b-100d-80k knows, \
+            "standard input holds nothing to fit on: no word that minilm-160d-81k knows, \
              apart from stop words and those that occur less than 3 times",
         );
 }

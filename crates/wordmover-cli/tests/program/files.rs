@@ -75,7 +75,7 @@ fn an_empty_file_is_told_wherever_it_is_named() {
         ),
         (
             "embed docs.txt -o x.npy --weights sif --frequencies empty.txt".to_owned(),
-            "empty.txt counts no word that glove-6b-100d-80k knows",
+            "empty.txt counts no word that minilm-160d-81k knows",
         ),
         (
             format!("train blank.tsv {labeled} -o x.wmc"),

@@ -29,7 +29,7 @@ fn a_fit_says_what_it_saw_and_leaves_one_file() {
     let said: Vec<&str> = ended.stderr.lines().collect();
     assert_eq!(
         said[0],
-        "7 documents, 31 words, 90.3% of them known to glove-6b-100d-80k"
+        "7 documents, 31 words, 90.3% of them known to minilm-160d-81k"
     );
     assert_eq!(said[1], "gamma 2");
     assert_eq!(said[3], "wrote model.wme: 512 features");
@@ -71,7 +71,7 @@ fn a_model_wants_the_vectors_it_was_fitted_with() {
         .run("embed docs.txt --model builtin.wme --vectors glove.txt -o x.npy")
         .stderr;
     assert!(
-        said.contains("glove-6b-100d-80k (80000 x 100, sha256 "),
+        said.contains("minilm-160d-81k (81000 x 160, sha256 "),
         "{said}"
     );
     assert!(!place.names().contains("x.npy"));

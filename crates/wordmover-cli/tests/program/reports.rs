@@ -41,7 +41,7 @@ fn a_classifier_is_described() {
     );
     assert_eq!(lines[6], "features        64 (R)");
     assert!(
-        info.contains("glove-6b-100d-80k, 80000 x 100, built in\n"),
+        info.contains("minilm-160d-81k, 81000 x 160, built in\n"),
         "{info}"
     );
     // A model has no such lines.

@@ -114,7 +114,7 @@ fn ids_are_those_of_the_file_or_numbers_from_zero() {
 fn every_line_of_a_query_file_gets_an_answer() {
     let place = Place::new();
     place.write("queries.txt", "interest rates\n\nᚱᚢᚾ\na symphony\n");
-    place.write("docs.txt", "Shares fall\n\nqqxx\nAn orchestra plays\n");
+    place.write("docs.txt", "Shares fall\n\nᚠᚢᚦ\nAn orchestra plays\n");
     let search = ["search", "docs.txt", "--queries", "queries.txt", "-k", "9"];
     let lines = place
         .run_with(&[&search[..], &["--json"]].concat())
@@ -197,7 +197,7 @@ fn mistakes_are_told_in_a_sentence() {
     place.run_with(&["search", "docs.txt", "the ᚱᚢᚾ"]).failed(
         1,
         "\"the ᚱᚢᚾ\" has no Word Mover's Distance: it has no word that \
-         glove-6b-100d-80k knows, apart from stop words",
+         minilm-160d-81k knows, apart from stop words",
     );
     for (arguments, code, sentence) in [
         ("search empty.txt dog", 1, "empty.txt holds no documents"),
@@ -209,12 +209,12 @@ fn mistakes_are_told_in_a_sentence() {
         (
             "search unknown.txt dog",
             1,
-            "unknown.txt holds nothing to find: no word that glove-6b-100d-80k knows, apart from stop words",
+            "unknown.txt holds nothing to find: no word that minilm-160d-81k knows, apart from stop words",
         ),
         (
             "search unknown.txt dog --by embedding",
             1,
-            "unknown.txt holds nothing to find: no word that glove-6b-100d-80k knows, apart from stop words",
+            "unknown.txt holds nothing to find: no word that minilm-160d-81k knows, apart from stop words",
         ),
         ("search missing dog", 1, "cannot read missing: no such file"),
         (

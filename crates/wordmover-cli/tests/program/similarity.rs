@@ -116,7 +116,7 @@ fn a_model_settles_the_embedding() {
 #[test]
 fn wrong_calls_and_wrong_files_are_told_in_one_sentence() {
     let place = Place::new();
-    place.write("pairs.tsv", "score\ta\tb\n1\ta\tb\n");
+    place.write("pairs.tsv", "score\ta\tb\n1\tᚠᚢᚦ\tᚦᚢᚠ\n");
     place.run("similarity pairs.tsv").failed(
         1,
         "pairs.tsv: line 1: expected a score, found \"score\"; pass --header if this is the header",

@@ -90,7 +90,7 @@ fn every_wrong_call_is_told_in_one_sentence() {
         ),
         (
             "completions tcsh",
-            "invalid value 'tcsh' for '<SHELL>' [possible values: bash, elvish, fish, powershell, zsh]".into(),
+            "invalid value 'tcsh' for '<SHELL>' [possible values: bash, elvish, fish, powershell, zsh]; a similar value exists: 'zsh'".into(),
         ),
         (
             "embed docs.jsonl -o x.npy",

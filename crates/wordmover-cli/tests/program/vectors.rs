@@ -23,14 +23,14 @@ fn info_describes_the_built_in_vectors_and_others() {
     assert_eq!(
         lines[..4],
         [
-            "name       glove-6b-100d-80k",
-            "words      80000",
-            "dimension  100",
+            "name       minilm-160d-81k",
+            "words      81000",
+            "dimension  160",
             "precision  int8"
         ]
     );
     assert!(lines[4].starts_with("sha256     ") && lines[4].ends_with(" (verified)"));
-    assert_eq!(lines[5], "first      the , . of to");
+    assert_eq!(lines[5], "first      the of and to in");
 
     let glove = info(&place, " glove.txt");
     assert_eq!(glove["words"], 8);
@@ -109,7 +109,10 @@ fn convert_keeps_only_the_first_words_if_told() {
 fn nearest_words_make_sense() {
     let place = place();
     let printed = place.ok("vectors nearest king -k 3");
-    assert_eq!(printed, "0.7687  prince\n0.7519  queen\n0.7017  son\n");
+    assert_eq!(
+        printed,
+        "0.9181  kings\n0.8128  kingsmead\n0.7382  kingship\n"
+    );
     assert_eq!(place.ok("vectors nearest king").lines().count(), 10);
     let json: Value =
         serde_json::from_str(&place.ok("vectors nearest obama -k 2 --json --vectors glove.txt"))
@@ -121,11 +124,11 @@ fn nearest_words_make_sense() {
     assert_eq!(all.lines().count(), 6);
     place.run("vectors nearest King").failed(
         1,
-        "glove-6b-100d-80k does not know \"King\", but it knows \"king\"",
+        "minilm-160d-81k does not know \"King\", but it knows \"king\"",
     );
     place
         .run("vectors nearest ᚠᚢᚦ")
-        .failed(1, "glove-6b-100d-80k does not know \"ᚠᚢᚦ\"");
+        .failed(1, "minilm-160d-81k does not know \"ᚠᚢᚦ\"");
 }
 
 #[test]

@@ -87,7 +87,7 @@ pub struct EmbeddingParams {
     /// Post-processing of the features. Default [`PostProcessing::Standardize`].
     #[serde(alias = "finish")]
     pub post_processing: PostProcessing,
-    /// What is done to their first principal components. Default: ten are flattened.
+    /// What is done to their first principal components. Default: three are flattened.
     pub components: Components,
 }
 
@@ -108,7 +108,8 @@ impl Default for EmbeddingParams {
 
 impl EmbeddingParams {
     /// What was found best for the similarity of sentences: SIF weights, for which no
-    /// stop word needs to be dropped, and 1024 features (`docs/similarity-study.md`).
+    /// stop word needs to be dropped, random documents of at most three words, and 1024
+    /// features (`docs/similarity-study.md`).
     #[must_use]
     pub fn for_similarity() -> Self {
         let tokenizer = Tokenizer {
@@ -117,6 +118,7 @@ impl EmbeddingParams {
         };
         Self::default()
             .n_features(1024)
+            .d_max(3)
             .weighting(Weighting::Sif)
             .tokenizer(tokenizer)
     }

@@ -93,7 +93,7 @@ impl std::str::FromStr for Components {
 impl Default for Components {
     /// Found best on training files of similarity tasks: see `docs/similarity-study.md`.
     fn default() -> Self {
-        Components::Flatten(10)
+        Components::Flatten(3)
     }
 }
 

@@ -39,7 +39,7 @@ const FIRST_WITH_CHECKSUM: u32 = 3;
 /// Which word vectors a model was fitted with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VectorsIdentity {
-    /// Name of the file without its folder; `glove-6b-100d-80k` for the built-in ones.
+    /// Name of the file without its folder; `minilm-160d-81k` for the built-in ones.
     pub name: String,
     /// Number of words.
     pub words: usize,

@@ -4,7 +4,7 @@
 //! of AVX2; rows and columns are both packed coordinate by coordinate, so that a tile
 //! reads two streams. Norms, square roots and the widening to doubles follow while the
 //! tile is in registers. Multiplications and additions are not fused: processors that
-//! have units for both lose nothing (`bench/ground` compares with OpenBLAS), and a cost
+//! have units for both lose nothing (`bench/run ground` compares with OpenBLAS), and a cost
 //! has the same bits on every machine.
 //!
 //! # Accuracy

@@ -89,11 +89,17 @@ impl Tokenizer {
         let mut buffers = Buffers::default();
         if self.version == TokenizerVersion::V1 {
             for segment in text.unicode_words() {
-                self.emit(segment, &mut buffers, &mut word);
+                self.emit(segment.trim_start(), &mut buffers, &mut word);
             }
             return;
         }
-        let segments: Vec<(usize, &str)> = text.unicode_word_indices().collect();
+        let mut segments: Vec<(usize, &str)> = text.unicode_word_indices().collect();
+        for (at, segment) in &mut segments {
+            // A mark after a blank belongs to it, and some marks count as letters.
+            let word = segment.trim_start();
+            *at += segment.len() - word.len();
+            *segment = word;
+        }
         let mut first = 0;
         while first < segments.len() {
             let chain = chain(text, &segments[first..]);
@@ -254,6 +260,12 @@ mod tests {
             words(&all, "re-read: 3.5 (GB) état"),
             ["re", "read", "3.5", "gb", "état"]
         );
+    }
+
+    #[test]
+    fn a_blank_before_a_mark_is_not_part_of_the_word() {
+        let words = words(&Tokenizer::default(), "a_b \u{119df} band");
+        assert_eq!(words, ["a_b", "\u{119df}", "band"]);
     }
 
     #[test]

@@ -34,8 +34,9 @@ class SentenceTransformerTeacher:
     """A model of the package sentence-transformers."""
 
     def __init__(self, name: str, device: str | None = None, batch_size: int = 256) -> None:
-        if os.path.exists(name) and not os.path.isfile(os.path.join(name, "config.json")):
-            raise DistillError(f"{name} is no sentence transformer: it has no file config.json")
+        is_local = os.path.exists(name)
+        if is_local:
+            _check_folder(name)
         try:
             from sentence_transformers import SentenceTransformer
         except ImportError:
@@ -43,7 +44,9 @@ class SentenceTransformerTeacher:
                 "distilling needs sentence-transformers: pip install 'wordmover[distill]'"
             ) from None
         try:
-            self._model: Any = SentenceTransformer(name, device=device)
+            self._model: Any = SentenceTransformer(
+                name, device=device, local_files_only=is_local
+            )
         except Exception as error:
             reason = str(error).strip().split("\n")[0]
             raise DistillError(f"cannot load the sentence transformer {name}: {reason}") from error
@@ -103,3 +106,11 @@ class SentenceTransformerTeacher:
             for piece, index in vocabulary
             if piece not in special and not piece.startswith("[unused")
         }
+
+
+def _check_folder(name: str) -> None:
+    """Refuses what is no teacher before anything large is imported."""
+    if not os.path.isfile(os.path.join(name, "config.json")):
+        raise DistillError(f"{name} is no sentence transformer: it has no file config.json")
+    if not any(file.endswith((".safetensors", ".bin")) for file in os.listdir(name)):
+        raise DistillError(f"{name} is no sentence transformer: it has no weights")

@@ -1,0 +1,55 @@
+"""Runs of `wordmover embed` on a corpus of lines `split<TAB>label<TAB>text`."""
+
+import array
+import math
+import os
+import re
+import subprocess
+import sys
+import time
+
+SOLVING = ("ground costs", "transport")
+STAGES = ("opening", "reading", "counting words", "fitting", *SOLVING, "writing")
+
+
+class Embedded:
+    """One run of the program: seconds, also by stage, peak megabytes and the output."""
+
+    def __init__(self, program, corpus, output, threads, options):
+        command = [program, "--threads", threads, "embed", corpus, "--format", "tsv",
+                   "--no-header", "--column", "3", "-o", output, "--force", *options]
+        command = [*map(str, command)]
+        start = time.monotonic()
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        said = process.stderr.read()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = status
+        self.seconds = time.monotonic() - start
+        if status:
+            sys.exit(f"error: {' '.join(command)} failed\n{said}")
+        self.output = output
+        self.peak = usage.ru_maxrss * 1024 / 1e6
+        self.megabytes = output.stat().st_size / 1e6
+        line = next(line for line in said.splitlines() if line.startswith("opening "))
+        self.stages = {name: float(re.search(rf"{name} ([\d.]+) s", line)[1]) for name in STAGES}
+        self.n_documents = int(re.search(r"([\d,]+) documents", said)[1].replace(",", ""))
+
+    @property
+    def solving(self):
+        return sum(self.stages[stage] for stage in SOLVING)
+
+    def check_finite(self):
+        data = self.output.read_bytes()
+        values = array.array("f", data[10 + int.from_bytes(data[8:10], "little"):])
+        if not all(map(math.isfinite, values)):
+            sys.exit(f"error: {self.output.name}: a value is not finite")
+
+
+def on_one_and_two(program, corpus, run, options):
+    """Runs on one and on two threads, which must give the same bytes."""
+    runs = [Embedded(program, corpus, run.scratch / f"{threads}.npy", threads, options)
+            for threads in (1, 2)]
+    if runs[0].output.read_bytes() != runs[1].output.read_bytes():
+        sys.exit(f"error: {corpus.name}: other bytes with two threads")
+    runs[0].check_finite()
+    return runs

@@ -1,0 +1,214 @@
+//! Measures exact nearest neighbours on a labelled corpus.
+//!
+//! Reads lines of `split<TAB>label<TAB>text`, gzipped, finds for every test document
+//! its 19 nearest training documents, and prints as JSON how long that took, how many of
+//! the pairs needed an exact solve and how often the majority of the neighbours is right.
+//! 200 queries (`--verify`) are compared with a search of every pair. A corpus without a split
+//! (`-`) gets one: after a seeded shuffle, the first 70 % are for training. `--pairs FILE`
+//! writes 500 random pairs of a test and a training document with their distance, for a
+//! peer: `distance<TAB>words<TAB>words`, every word as often as it occurs.
+//!
+//! ```sh
+//! cargo run --release -p wordmover-bench --bin knn_corpus -- twitter.tsv.gz --stop-words none
+//! ```
+
+#![expect(clippy::print_stdout, reason = "this is a program")]
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use flate2::read::MultiGzDecoder;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+use rayon::prelude::*;
+use wordmover::text::{StopWords, Tokenizer};
+use wordmover::{
+    Document, Neighbor, Normalization, SearchStatistics, WmdIndex, WordCounts, WordSpace,
+    WordVectors, wmd,
+};
+
+const K: usize = 19;
+const N_PAIRS: usize = 500;
+const USAGE: &str =
+    "usage: knn_corpus FILE [--vectors FILE] [--stop-words none] [--verify N] [--pairs FILE]";
+const SEED: u64 = 0;
+
+type Error = Box<dyn std::error::Error>;
+
+struct Labelled {
+    split: String,
+    label: String,
+    text: String,
+}
+
+fn main() -> Result<(), Error> {
+    let mut arguments = std::env::args().skip(1);
+    let path = arguments.next().ok_or(USAGE)?;
+    let mut tokenizer = Tokenizer::default();
+    let mut n_verified = 200;
+    let mut vectors = None;
+    let mut pairs = None;
+    while let Some(option) = arguments.next() {
+        let value = arguments.next().ok_or(USAGE)?;
+        match (option.as_str(), value.as_str()) {
+            ("--stop-words", "none") => tokenizer.stop_words = StopWords::None,
+            ("--verify", number) => n_verified = number.parse()?,
+            ("--vectors", file) => vectors = Some(WordVectors::open(Path::new(file), None)?),
+            ("--pairs", file) => pairs = Some(file.to_owned()),
+            _ => return Err(USAGE.into()),
+        }
+    }
+    let mut random = ChaCha8Rng::seed_from_u64(SEED);
+    let (train, test) = read(&path, &mut random)?;
+    let vectors = Arc::new(vectors.unwrap_or_else(WordVectors::builtin));
+    let space = WordSpace::new(vectors, Normalization::Unit, &[])?;
+    let counts = |text: &str| WordCounts::from_text(text, &tokenizer, space.vectors());
+    let bags = |texts: &[Labelled]| -> Vec<Document> {
+        let bag = |labelled: &Labelled| Document::nbow(&counts(&labelled.text));
+        texts.par_iter().map(bag).collect()
+    };
+    let queries = bags(&test);
+    let index = WmdIndex::new(space.clone(), bags(&train))?;
+    let n_words: usize = index.documents().iter().map(Document::len).sum();
+
+    let start = Instant::now();
+    let mut total = SearchStatistics::default();
+    let found = index.search_batch(&queries, K, &mut |done| {
+        total += *done;
+        ControlFlow::Continue(())
+    })?;
+    let seconds = start.elapsed().as_secs_f64();
+
+    let chosen: Vec<usize> = (0..n_verified)
+        .map(|_| below(queries.len(), &mut random))
+        .collect();
+    let start = Instant::now();
+    for &i in &chosen {
+        assert_eq!(
+            found[i],
+            nearest_of_all(&space, &index, &queries[i])?,
+            "query {i}"
+        );
+    }
+    let brute_seconds = start.elapsed().as_secs_f64() / n_verified.max(1) as f64;
+    println!(
+        "{}",
+        serde_json::json!({
+            "train": train.len(),
+            "test": test.len(),
+            "words": n_words as f64 / train.len() as f64,
+            "k": K,
+            "threads": rayon::current_num_threads(),
+            "seconds": seconds,
+            "pairs": total.pairs,
+            "bounded_again": total.bounded_again,
+            "solved": total.solved,
+            "accuracy": accuracy(&train, &test, &found),
+            "brute_seconds_a_query": brute_seconds,
+        })
+    );
+    if let Some(path) = pairs {
+        let mut lines = String::new();
+        for _ in 0..N_PAIRS {
+            let query = &test[below(test.len(), &mut random)].text;
+            let document = &train[below(train.len(), &mut random)].text;
+            lines += &pair(&space, &counts(query), &counts(document))?.unwrap_or_default();
+        }
+        std::fs::write(path, lines)?;
+    }
+    Ok(())
+}
+
+/// A pair for a peer; `None` if one has no word.
+fn pair(
+    space: &WordSpace,
+    query: &WordCounts,
+    document: &WordCounts,
+) -> Result<Option<String>, wordmover::Error> {
+    if query.words.is_empty() || document.words.is_empty() {
+        return Ok(None);
+    }
+    let (x, y) = (Document::nbow(query), Document::nbow(document));
+    let distance = wmd::distance(space, &x, &y)?;
+    let words = |counts: &WordCounts| {
+        let each = counts.words.iter();
+        let words = each.flat_map(|&(word, n)| vec![space.vectors().word(word); n as usize]);
+        words.collect::<Vec<_>>().join(" ")
+    };
+    Ok(Some(format!(
+        "{distance}\t{}\t{}\n",
+        words(query),
+        words(document)
+    )))
+}
+
+/// Training and test documents.
+fn read(path: &str, random: &mut ChaCha8Rng) -> Result<(Vec<Labelled>, Vec<Labelled>), Error> {
+    let mut all = Vec::new();
+    for line in BufReader::new(MultiGzDecoder::new(File::open(path)?)).lines() {
+        let line = line?;
+        let mut parts = line.splitn(3, '\t').map(str::to_owned);
+        let (Some(split), Some(label), Some(text)) = (parts.next(), parts.next(), parts.next())
+        else {
+            return Err("expected split<TAB>label<TAB>text".into());
+        };
+        all.push(Labelled { split, label, text });
+    }
+    if all.iter().all(|document| document.split == "-") {
+        shuffle(&mut all, random);
+        let test = all.split_off(all.len() * 7 / 10);
+        return Ok((all, test));
+    }
+    Ok(all
+        .into_iter()
+        .partition(|document| document.split == "train"))
+}
+
+fn shuffle<T>(items: &mut [T], random: &mut ChaCha8Rng) {
+    for i in (1..items.len()).rev() {
+        items.swap(i, below(i + 1, random));
+    }
+}
+
+fn below(n: usize, random: &mut ChaCha8Rng) -> usize {
+    (random.next_u64() % n as u64) as usize
+}
+
+/// Share of the test documents whose neighbours' most frequent label is theirs; among
+/// equally frequent ones the label of the nearest.
+fn accuracy(train: &[Labelled], test: &[Labelled], found: &[Vec<Neighbor>]) -> f64 {
+    let right = test.iter().zip(found).filter(|(query, neighbors)| {
+        let mut votes = BTreeMap::<&str, (usize, usize)>::new();
+        for (rank, neighbor) in neighbors.iter().enumerate() {
+            let label = train[neighbor.index].label.as_str();
+            votes.entry(label).or_insert((0, neighbors.len() - rank)).0 += 1;
+        }
+        let winner = votes.iter().max_by_key(|(_, votes)| **votes);
+        winner.is_some_and(|(label, _)| *label == query.label)
+    });
+    right.count() as f64 / test.len() as f64
+}
+
+/// The neighbours of a query by its distance from every document.
+fn nearest_of_all(
+    space: &WordSpace,
+    index: &WmdIndex,
+    query: &Document,
+) -> Result<Vec<Neighbor>, wordmover::Error> {
+    let documents = index.documents().par_iter().enumerate();
+    let pairs = documents.filter(|(_, document)| !document.is_empty() && !query.is_empty());
+    let distances = pairs.map(|(index, document)| {
+        let distance = wmd::distance(space, query, document)?;
+        Ok(Neighbor { index, distance })
+    });
+    let mut all: Vec<Neighbor> = distances.collect::<Result<_, wordmover::Error>>()?;
+    // Stable: equal distances stay in the order of the corpus.
+    all.sort_by(|a, b| a.distance.total_cmp(&b.distance));
+    all.truncate(K);
+    Ok(all)
+}
