@@ -128,28 +128,28 @@ impl Fit<'_> {
                 meanings,
                 ..
             } => {
-                let dense = |rows: &[usize]| meanings.map(|all| (all.gather(rows), all.n_columns()));
-                let (train, test) = (dense(&fold.train), dense(&fold.test));
-                let view = |dense: &Option<(Vec<f32>, usize)>| match dense {
-                    Some((values, n)) => Features::new(values, *n).map(Some),
-                    None => Ok(None),
+                let part = |rows: &[usize]| {
+                    let dense = meanings.map(|all| all.gather(rows));
+                    (words.gather(rows), dense.unwrap_or_default())
                 };
+                let (train, test) = (part(&fold.train), part(&fold.test));
+                let n = meanings.map(|all| all.n_columns());
                 let targets = Targets::one_each(&train_labels)?;
-                let words_of = |rows: &[usize]| words.gather(rows);
-                let (train_words, test_words) = (words_of(&fold.train), words_of(&fold.test));
-                let learnt = blocks(&train_words, view(&train)?)?;
+                let learnt = blocks(&train.0, dense(&train.1, n)?)?;
                 let linear = LinearClassifier::fit(params.clone(), learnt, &targets)?;
-                Ok(linear.predict(blocks(&test_words, view(&test)?)?)?)
+                Ok(linear.predict(blocks(&test.0, dense(&test.1, n)?)?)?)
             }
         }
     }
 }
 
+/// Rows of so many columns, if there are dense columns.
+fn dense(values: &[f32], n_columns: Option<usize>) -> Result<Option<Features<'_>>> {
+    Ok(n_columns.map(|n| Features::new(values, n)).transpose()?)
+}
+
 /// Words, perhaps with meanings beside them.
-pub(crate) fn blocks<'a>(
-    words: &'a SparseRows,
-    meanings: Option<Features<'a>>,
-) -> Result<FeatureBlocks<'a>> {
+fn blocks<'a>(words: &'a SparseRows, meanings: Option<Features<'a>>) -> Result<FeatureBlocks<'a>> {
     Ok(match meanings {
         Some(meanings) => FeatureBlocks::both(words, meanings)?,
         None => FeatureBlocks::sparse(words),
