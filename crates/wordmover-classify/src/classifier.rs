@@ -158,8 +158,8 @@ impl TextClassifier {
                 params: view_choice::linear()
                     .cost(choice.cost)
                     .dense_weight(choice.meanings_weight.unwrap_or(1.0)),
-                words: view.features.gather(&rows),
-                terms: view.terms,
+                words: Box::new(view.features.gather(&rows)),
+                terms: Box::new(view.terms),
                 meanings: choice.views.have_meanings().then_some(meanings),
             },
         };

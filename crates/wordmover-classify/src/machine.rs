@@ -82,8 +82,8 @@ pub(crate) enum Fit<'a> {
     },
     Words {
         params: LinearParams,
-        terms: Terms,
-        words: SparseRows,
+        terms: Box<Terms>,
+        words: Box<SparseRows>,
         meanings: Option<Features<'a>>,
     },
 }
@@ -106,7 +106,7 @@ impl Fit<'_> {
                 let blocks = blocks(&words, meanings)?;
                 let linear = LinearClassifier::fit(params, blocks, &Targets::one_each(labels)?)?;
                 let predicted = linear.predict(blocks)?;
-                let machine = WordsMachine::new(terms, linear, meanings);
+                let machine = WordsMachine::new(*terms, linear, meanings);
                 Ok((Machine::Words(machine), predicted))
             }
         }
