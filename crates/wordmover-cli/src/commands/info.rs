@@ -4,7 +4,7 @@ use anyhow::Result;
 use serde_json::json;
 use wordmover::text::StopWords;
 use wordmover::{Components, Gamma, ModelFile, Weighting, WordVectors};
-use wordmover_classify::{ClassifierInfo, Views};
+use wordmover_classify::ClassifierInfo;
 
 use crate::args::InfoArguments;
 use crate::natural_order;
@@ -54,22 +54,17 @@ fn classifier_lines(info: &ClassifierInfo) -> Vec<(&'static str, String)> {
         }),
         ("", {
             let most_frequent = &info.classes[info.most_frequent];
-            match choice.views {
-                Views::Meanings => format!("{most_frequent} for a document without a known word"),
-                _ => format!("{most_frequent} for a document without a word it knows"),
-            }
+            format!("{most_frequent} for a document without a known word")
         }),
-        (
-            "view",
-            match choice.meanings_weight {
-                Some(weight) => format!("{} (weight of meanings {weight:.3e})", choice.views),
-                None => choice.views.to_string(),
-            },
-        ),
         (
             "protocol",
             format!("{} ({} folds)", info.protocol, info.protocol.n_folds()),
         ),
+        ("view", {
+            let weight = choice.meanings_weight;
+            let weight = weight.map(|weight| format!(", meanings weighted by {weight:.3e}"));
+            format!("{}{}", choice.views, weight.unwrap_or_default())
+        }),
         ("C", format!("{:.3e}", choice.cost)),
         ("held out", {
             let (share, deviation) = (100.0 * choice.accuracy, 100.0 * choice.deviation);

@@ -73,7 +73,7 @@ fn cross_validation(outcome: &Outcome) -> String {
             choice,
             rounds,
             views,
-        } => surface::figures(rounds, choice) + &surface::views(views),
+        } => surface::figures(rounds, choice, views),
         CrossValidation::KnnWmd { choice, curves } => curves::figure(curves, choice),
         _ => String::new(),
     }

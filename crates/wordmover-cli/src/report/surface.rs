@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use wordmover_classify::{SurfacePoint, SurfaceRound, ViewPoint, WmeChoice};
+use wordmover_classify::{SurfacePoint, SurfaceRound, ViewPoint, Views, WmeChoice};
 
 use super::svg::{open, shade};
 
@@ -12,9 +12,16 @@ const TOP: f64 = 22.0;
 /// Room for the values of C and the name of their axis.
 const BELOW: f64 = 62.0;
 
-/// All rounds in their order. One scale of shades a round.
-pub fn figures(rounds: &[SurfaceRound], choice: &WmeChoice) -> String {
+/// All rounds in their order, and then the views. One scale of shades a round.
+pub fn figures(rounds: &[SurfaceRound], choice: &WmeChoice, views: &[ViewPoint]) -> String {
     let mut html = String::new();
+    // C of another view is not that of meanings, which the rounds are about.
+    let meanings = views.iter().find(|point| point.views == Views::Meanings);
+    let cost = meanings.map_or(choice.cost, |point| point.cost);
+    let choice = &WmeChoice {
+        cost,
+        ..choice.clone()
+    };
     for (i, round) in rounds.iter().enumerate() {
         let accuracies = || round.points.iter().map(|point| point.accuracy);
         let best = accuracies().fold(0.0, f64::max);
@@ -39,12 +46,12 @@ pub fn figures(rounds: &[SurfaceRound], choice: &WmeChoice) -> String {
             html.push_str(&figure(points, low, best, frame));
         }
     }
-    html
+    html + &self::views(views)
 }
 
 /// What each view contributes: a table of all that was tried of words, of both, and the
 /// best of meanings.
-pub fn views(points: &[ViewPoint]) -> String {
+fn views(points: &[ViewPoint]) -> String {
     if points.is_empty() {
         return String::new();
     }
@@ -187,7 +194,6 @@ mod tests {
     use wordmover::Weighting;
 
     use super::*;
-    use wordmover_classify::Views;
 
     #[test]
     fn the_choice_is_found_where_the_last_round_had_fewer_features() {

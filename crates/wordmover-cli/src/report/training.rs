@@ -72,8 +72,8 @@ pub fn page(heading: &Heading, names: &[String], training: &Training, stages: &S
         body.push_str(&classes::sections(names, held_out, &documents));
     }
     body.push_str("<h2>Cross-validation</h2>\n");
-    body.push_str(&surface::figures(&training.rounds, choice));
-    body.push_str(&surface::views(&training.views));
+    let views = &training.views;
+    body.push_str(&surface::figures(&training.rounds, choice, views));
     body.push_str(&times(stages));
     whole(heading, &body)
 }
