@@ -5,8 +5,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use serde_json::{Map, Value, json};
-use wordmover::WordCounts;
-use wordmover_classify::{Prediction, TextClassifier};
+use wordmover_classify::{CountedText, Prediction, TextClassifier};
 
 use super::corpus::Batches;
 use crate::args::PredictArguments;
@@ -45,15 +44,15 @@ pub fn run(arguments: &PredictArguments, quiet: bool) -> Result<()> {
     let progress = progress::counter(hides_progress, "predicting");
     let mut batches = Batches::of(documents);
     loop {
-        let count = |text: &str| classifier.word_counts(text);
+        let count = |text: &str| classifier.count(text);
         let batch = batches.next(count, &mut summary, &mut stages, &progress)?;
         if batch.is_empty() {
             break;
         }
-        let (ids, counts): (Vec<_>, Vec<WordCounts>) =
+        let (ids, counts): (Vec<_>, Vec<CountedText>) =
             batch.into_iter().map(|d| (d.id, d.counts)).unzip();
         let predictions = stages.time("predicting", || {
-            classifier.predict_counts(&counts, &|event| watcher.observe(event))
+            classifier.predict_counted(&counts, &|event| watcher.observe(event))
         })?;
         stages.time("writing", || -> Result<()> {
             for (id, prediction) in ids.into_iter().zip(&predictions) {
