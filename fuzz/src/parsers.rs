@@ -279,18 +279,23 @@ pub fn tokenizer(data: &[u8]) -> u64 {
         } else {
             StopWords::Smart
         },
+        ..Tokenizer::default()
     };
     let mut n_words = 0;
-    tokenizer.for_each(&text, |word| word.len() % 3 == 0, |word| {
-        n_words += 1;
-        assert!(
-            !word.is_empty() && !word.contains(char::is_whitespace),
-            "{word:?}"
-        );
-        assert!(
-            !tokenizer.stop_words.contains(word),
-            "{word:?} is a stop word"
-        );
-    });
+    tokenizer.for_each(
+        &text,
+        |word| word.len() % 3 == 0,
+        |word| {
+            n_words += 1;
+            assert!(
+                !word.is_empty() && !word.contains(char::is_whitespace),
+                "{word:?}"
+            );
+            assert!(
+                !tokenizer.stop_words.contains(word),
+                "{word:?} is a stop word"
+            );
+        },
+    );
     outcome::of(outcome::size(n_words))
 }
