@@ -6,7 +6,8 @@
 //! two rounds: the whole grid at R = 256, then C anew at the R wanted. The fast one
 //! begins at R = 256 too, with some of the documents, and halves the candidates while
 //! it doubles both, until two are left; where more features are wanted than it ends
-//! with, C is judged anew with all of them.
+//! with, C is judged anew with all of them. Then it compares meanings with words and with
+//! both ([`view_choice`]).
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -26,10 +27,20 @@ use crate::folds::folds;
 use crate::params::{Protocol, WmeParams};
 use crate::progress::{Event, Reporter};
 use crate::training_documents::{self, TrainingDocuments};
+use crate::view_choice::{self, JudgedRows, Meanings, ViewSearch, WordsView};
+use crate::views::{ViewPoint, Views};
 
-/// The parameters chosen, and how good they looked on rows held out.
+/// The parameters chosen, and how good they looked on rows held out. Where words alone
+/// are looked at, weighting, `D_max`, `R` and gamma are those of an embedding that the
+/// classifier does not use.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WmeChoice {
+    /// What the classifier looks at; files of the first version have meanings alone.
+    #[serde(default)]
+    pub views: Views,
+    /// What standardised meanings are multiplied by beside words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub meanings_weight: Option<f64>,
     /// Weights of words.
     pub weighting: Weighting,
     /// Greatest length of a random document (`D_max`).
@@ -83,7 +94,10 @@ pub struct SurfaceRound {
 pub(crate) struct Chosen {
     pub choice: WmeChoice,
     pub rounds: Vec<SurfaceRound>,
+    pub views: Vec<ViewPoint>,
     pub table: DistanceTable,
+    /// If words were looked at.
+    pub words: Option<WordsView>,
 }
 
 /// Chooses by cross-validation on the training documents.
@@ -93,6 +107,9 @@ pub(crate) fn choose(
     cache: &Cache,
     reporter: &mut Reporter,
 ) -> Result<Chosen> {
+    if params.views == [Views::Words] {
+        return choose_words(params, train, cache, reporter);
+    }
     let candidates = candidates(params, train, reporter)?;
     // Which documents have words does not depend on the candidate.
     let labels = candidates[0].table.training.labels(train);
@@ -110,7 +127,7 @@ pub(crate) fn choose(
         rounds: Vec::new(),
     };
     let n_features = params.embedding.n_features;
-    let (best, mut candidate) = match params.protocol {
+    let (best, mut candidate, sample) = match params.protocol {
         Protocol::Paper => search.paper(candidates, n_features, reporter)?,
         Protocol::Fast => search.fast(candidates, n_features, reporter)?,
     };
@@ -118,7 +135,9 @@ pub(crate) fn choose(
         let table = &mut candidate.table;
         table.extend(n_features, cache, reporter)
     })?;
-    let choice = WmeChoice {
+    let mut choice = WmeChoice {
+        views: Views::Meanings,
+        meanings_weight: None,
         weighting: best.weighting,
         d_max: best.d_max,
         n_features,
@@ -134,10 +153,146 @@ pub(crate) fn choose(
         choice.cost,
         percent(&best)
     ))?;
+    let mut points = Vec::new();
+    let mut words = None;
+    if params.views != [Views::Meanings] {
+        let view = reporter.time("counting words", |_| WordsView::fit(train))?;
+        let rows = &candidate.table.training.rows;
+        let judged = JudgedRows {
+            corpus: sample.rows.iter().map(|&row| rows[row]).collect(),
+            labels: sample.rows.iter().map(|&row| search.labels[row]).collect(),
+            folds: &sample.folds,
+        };
+        let views = ViewSearch {
+            train,
+            words: &view,
+            rows: judged,
+            cache,
+        };
+        points = reporter.time("cross-validation", |reporter| {
+            let mut points = views.words(reporter)?;
+            let words_cost = view_choice::best(&points).map_or(1.0, |point| point.cost);
+            if params.views.contains(&Views::Both) {
+                let meanings = Meanings {
+                    table: &candidate.table,
+                    rows: &sample.rows,
+                    n_features,
+                    gamma: best.gamma,
+                    cost: best.cost,
+                };
+                points.extend(views.both(&meanings, words_cost, reporter)?);
+            }
+            Ok(points)
+        })?;
+        let meanings = ViewPoint {
+            views: Views::Meanings,
+            meanings_weight: None,
+            cost: best.cost,
+            n_right: best.n_right,
+            accuracy: best.accuracy,
+            deviation: best.deviation,
+        };
+        points.push(meanings);
+        choose_views(&params.views, &points, &mut choice, reporter)?;
+        words = choice.views.have_words().then_some(view);
+    }
     Ok(Chosen {
         choice,
         rounds: search.rounds,
+        views: points,
         table: candidate.table,
+        words,
+    })
+}
+
+/// Takes the best of the views allowed.
+fn choose_views(
+    allowed: &[Views],
+    points: &[ViewPoint],
+    choice: &mut WmeChoice,
+    reporter: &mut Reporter,
+) -> Result<()> {
+    let best_of = |views: Views| {
+        let points: Vec<ViewPoint> = points
+            .iter()
+            .filter(|p| p.views == views)
+            .cloned()
+            .collect();
+        view_choice::best(&points).cloned()
+    };
+    let allowed = Views::ALL
+        .into_iter()
+        .filter(|views| allowed.contains(views));
+    let found: Vec<ViewPoint> = allowed.filter_map(best_of).collect();
+    // Of equal ones the first, which `min_by_key` takes.
+    let Some(best) = found
+        .iter()
+        .min_by_key(|point| std::cmp::Reverse(point.n_right))
+    else {
+        return Ok(());
+    };
+    choice.views = best.views;
+    choice.meanings_weight = best.meanings_weight;
+    choice.cost = best.cost;
+    choice.accuracy = best.accuracy;
+    choice.deviation = best.deviation;
+    let shares = found.iter().map(|point| {
+        let weight = point.meanings_weight;
+        let weight = weight.map_or(String::new(), |w| format!(", weight of meanings = {w:.3e}"));
+        let (views, share) = (point.views, 100.0 * point.accuracy);
+        format!("{views} {share:.2} % (C = {:.3e}{weight})", point.cost)
+    });
+    let shares = shares.collect::<Vec<_>>().join(", ");
+    reporter.note(format!("chose the view {}: {shares}", best.views))
+}
+
+/// Words alone: no distances are needed. The embedding that the file holds is that of the
+/// first candidate.
+fn choose_words(
+    params: &WmeParams,
+    train: &LabeledCorpus,
+    cache: &Cache,
+    reporter: &mut Reporter,
+) -> Result<Chosen> {
+    let mut first = params.clone();
+    first.weightings.truncate(1);
+    first.d_maxes.truncate(1);
+    let mut candidates = candidates(&first, train, reporter)?;
+    let candidate = candidates.remove(0);
+    let view = reporter.time("counting words", |_| WordsView::fit(train))?;
+    let corpus = view.rows();
+    let labels: Vec<usize> = corpus.iter().map(|&row| train.labels()[row]).collect();
+    let seed = params.embedding.seed;
+    let folds = folds(params.protocol, &labels, train, seed, reporter)?;
+    let search = ViewSearch {
+        train,
+        words: &view,
+        rows: JudgedRows {
+            corpus,
+            labels,
+            folds: &folds,
+        },
+        cache,
+    };
+    let points = reporter.time("cross-validation", |reporter| search.words(reporter))?;
+    let mut choice = WmeChoice {
+        views: Views::Words,
+        meanings_weight: None,
+        weighting: candidate.weighting,
+        d_max: candidate.d_max,
+        n_features: params.embedding.n_features,
+        gamma: FAST_GAMMA,
+        cost: 1.0,
+        accuracy: 0.0,
+        deviation: 0.0,
+    };
+    choose_views(&params.views, &points, &mut choice, reporter)?;
+    Ok(Chosen {
+        choice,
+        rounds: Vec::new(),
+        views: points,
+        table: candidate.table,
+        words: Some(view),
     })
 }
 
@@ -207,7 +362,7 @@ impl Search<'_> {
         mut candidates: Vec<Candidate>,
         n_features: usize,
         reporter: &mut Reporter,
-    ) -> Result<(SurfacePoint, Candidate)> {
+    ) -> Result<(SurfacePoint, Candidate, Sample)> {
         let first = PAPER_FIRST_FEATURES.min(n_features);
         let whole = self.whole.clone();
         let ranked = self.judge(&mut candidates, first, &whole, paper_grid, reporter)?;
@@ -224,7 +379,7 @@ impl Search<'_> {
             let ranked = self.judge(&mut winner, n_features, &whole, grid, reporter)?;
             best = ranked[0].1.clone();
         }
-        Ok((best, winner.remove(0)))
+        Ok((best, winner.remove(0), whole))
     }
 
     /// Few features, few documents and many candidates, then twice as many of the former
@@ -234,7 +389,7 @@ impl Search<'_> {
         mut candidates: Vec<Candidate>,
         n_features: usize,
         reporter: &mut Reporter,
-    ) -> Result<(SurfacePoint, Candidate)> {
+    ) -> Result<(SurfacePoint, Candidate, Sample)> {
         let last = FAST_LAST_FEATURES.min(n_features);
         let mut few = FAST_FIRST_FEATURES;
         let is_open = |candidates: &[Candidate]| {
@@ -273,7 +428,7 @@ impl Search<'_> {
             let ranked = self.judge(alone, n_features, &sample, fast_last_grid, reporter)?;
             best = ranked[0].1.clone();
         }
-        Ok((best, winner))
+        Ok((best, winner, sample))
     }
 
     /// At most so many documents, or a little over half as many, in the proportions of

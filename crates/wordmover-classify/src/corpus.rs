@@ -5,6 +5,7 @@ use std::sync::Arc;
 use wordmover::text::Tokenizer;
 use wordmover::{WordCounts, WordVectors};
 
+use crate::counted_text::CountedText;
 use crate::error::{Error, Result};
 
 /// Documents with their classes, counted by one tokenizer against one table of word
@@ -29,6 +30,8 @@ pub struct LabeledCorpus {
     classes: Arc<[String]>,
     labels: Vec<usize>,
     documents: Vec<WordCounts>,
+    /// Their words in order, for the view of words.
+    words: Vec<Box<str>>,
 }
 
 impl LabeledCorpus {
@@ -39,7 +42,7 @@ impl LabeledCorpus {
     ///
     /// [`Error::NoDocuments`].
     pub fn new(
-        labeled: Vec<(String, WordCounts)>,
+        labeled: Vec<(String, CountedText)>,
         tokenizer: Tokenizer,
         vectors: Arc<WordVectors>,
     ) -> Result<Self> {
@@ -50,16 +53,22 @@ impl LabeledCorpus {
         classes.sort_unstable();
         classes.dedup();
         let id = |class: &String| classes.partition_point(|other| other < class);
-        let (labels, documents) = labeled
-            .into_iter()
-            .map(|(class, counts)| (id(&class), counts))
-            .unzip();
+        let n_documents = labeled.len();
+        let mut labels = Vec::with_capacity(n_documents);
+        let mut documents = Vec::with_capacity(n_documents);
+        let mut words = Vec::with_capacity(n_documents);
+        for (class, counted) in labeled {
+            labels.push(id(&class));
+            documents.push(counted.counts);
+            words.push(counted.words);
+        }
         Ok(LabeledCorpus {
             tokenizer,
             vectors,
             classes: classes.into(),
             labels,
             documents,
+            words,
         })
     }
 
@@ -73,7 +82,7 @@ impl LabeledCorpus {
         tokenizer: Tokenizer,
         vectors: Arc<WordVectors>,
     ) -> Result<Self> {
-        let count = |text| WordCounts::from_text(text, &tokenizer, &vectors);
+        let count = |text| CountedText::from_text(text, &tokenizer, &vectors);
         let labeled = labeled
             .into_iter()
             .map(|(class, text)| (class.to_owned(), count(text)))
@@ -95,6 +104,7 @@ impl LabeledCorpus {
                 .iter()
                 .map(|&row| self.documents[row].clone())
                 .collect(),
+            words: rows.iter().map(|&row| self.words[row].clone()).collect(),
             ..self.clone_without_documents()
         }
     }
@@ -106,6 +116,7 @@ impl LabeledCorpus {
             classes: self.classes.clone(),
             labels: Vec::new(),
             documents: Vec::new(),
+            words: Vec::new(),
         }
     }
 
@@ -125,6 +136,24 @@ impl LabeledCorpus {
     #[must_use]
     pub fn documents(&self) -> &[WordCounts] {
         &self.documents
+    }
+
+    /// The words of each document in their order, with a space between two.
+    pub(crate) fn words(&self) -> Vec<&str> {
+        self.words.iter().map(|words| &**words).collect()
+    }
+
+    /// A document as it was counted.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such document.
+    #[must_use]
+    pub fn document(&self, row: usize) -> CountedText {
+        CountedText {
+            counts: self.documents[row].clone(),
+            words: self.words[row].clone(),
+        }
     }
 
     /// How texts became words.

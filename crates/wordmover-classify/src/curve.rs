@@ -12,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::params::WmeParams;
 use crate::progress::{Event, Observer};
 use crate::training_documents::{self, TrainingDocuments};
+use crate::views::Views;
 
 /// A classifier with some number of features.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -44,6 +45,13 @@ pub fn feature_curve(
     n_features: &[usize],
     observer: &Observer,
 ) -> Result<Vec<CurvePoint>> {
+    if choice.views != Views::Meanings {
+        return Err(Error::InvalidParameter {
+            name: "the choice of views",
+            value: choice.views.to_string(),
+            requirement: "meanings, where accuracy by the number of features is asked for",
+        });
+    }
     let embedding = embedding(params, choice, n_features)?;
     let documents = training_documents::fit(&embedding.documents, train)?;
     let training = TrainingDocuments::weighted(&documents, choice.weighting, train)?;

@@ -31,6 +31,12 @@ pub enum Error {
         /// How many there are.
         n_documents: usize,
     },
+    /// No document to learn from has a word at all.
+    #[error("none of the {n_documents} training documents has a word")]
+    NoWords {
+        /// How many there are.
+        n_documents: usize,
+    },
     /// There are more folds than documents.
     #[error(
         "{n_documents} training documents with known words cannot be divided into {n_folds} folds"

@@ -8,10 +8,12 @@ use crate::cache::Cache;
 use crate::choice::{SurfaceRound, WmeChoice};
 use crate::classifier::TextClassifier;
 use crate::corpus::LabeledCorpus;
+use crate::counted_text::CountedText;
 use crate::error::{Error, Result};
 use crate::knn::{self, KnnChoice, KnnCurve};
 use crate::params::{KnnParams, Protocol, WmeParams};
 use crate::progress::{Event, Observer, Reporter, StageTime};
+use crate::views::ViewPoint;
 
 /// What is evaluated.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,6 +36,8 @@ pub enum CrossValidation {
         choice: WmeChoice,
         /// Everything that was tried.
         rounds: Vec<SurfaceRound>,
+        /// What was tried of words, and of words and meanings together.
+        views: Vec<ViewPoint>,
     },
     /// Of [`Method::KnnWmd`].
     KnnWmd {
@@ -118,11 +122,16 @@ fn evaluate_wme(
 ) -> Result<Outcome> {
     let (classifier, training) = TextClassifier::train(params, train, cache, observer)?;
     let mut reporter = Reporter::new(observer);
-    let counts = test.documents();
-    let n_distances = counts.len() * classifier.choice().n_features;
+    let texts: Vec<CountedText> = (0..test.documents().len())
+        .map(|row| test.document(row))
+        .collect();
+    let n_distances = match classifier.choice().views.have_meanings() {
+        true => texts.len() * classifier.choice().n_features,
+        false => 0,
+    };
     reporter.stage("prediction", n_distances as u64, "distances")?;
     let predictions = reporter.time("prediction", |_| {
-        classifier.predict_counts(counts, observer)
+        classifier.predict_counted(&texts, observer)
     })?;
     let without_words = predictions.iter().filter(|p| p.decision_values.is_none());
     let n_test_without_words = without_words.count();
@@ -131,12 +140,13 @@ fn evaluate_wme(
     times.extend(reporter.times);
     Ok(Outcome {
         n_train: train.documents().len(),
-        n_test: counts.len(),
+        n_test: texts.len(),
         n_train_without_words: training.n_without_words,
         n_test_without_words,
         cross_validation: CrossValidation::Wme {
             choice: training.choice,
             rounds: training.rounds,
+            views: training.views,
         },
         train_accuracy: Some(training.train_accuracy),
         accuracy: metrics::accuracy(test.labels(), &predicted)?,

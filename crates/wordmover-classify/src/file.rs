@@ -3,22 +3,28 @@
 //! `docs/classifier-format.md` describes it. Whatever reads models reads it too and
 //! sees the embedding; word vectors are named by their checksum or bundled as there.
 
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use wordmover::format::Attachment;
 use wordmover::{ModelFile, WordVectors};
-use wordmover_learn::LinearSvm;
+use wordmover_learn::{LinearClassifier, LinearSvm};
 
 use crate::classifier::{ClassifierInfo, TextClassifier};
 use crate::error::{Error, Result};
+use crate::machine::{Machine, WordsMachine};
+use crate::terms::Terms;
 
 /// Name of the attachment.
 const NAME: &str = "classifier";
 
-/// Version of the attachment this library reads and writes.
-const VERSION: u32 = 1;
+/// The version of a classifier on meanings alone, which every release reads.
+const MEANINGS: u32 = 1;
+
+/// The version of a classifier that looks at words, too.
+const WORDS: u32 = 2;
 
 /// The attachment's metadata.
 #[derive(Serialize, Deserialize)]
@@ -28,6 +34,9 @@ struct Metadata {
     machines: Vec<usize>,
     #[serde(flatten)]
     info: ClassifierInfo,
+    /// The terms of the view of words, ascending, with a line break between two.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    terms: Option<String>,
 }
 
 impl ClassifierInfo {
@@ -50,27 +59,25 @@ impl TextClassifier {
     ///
     /// The vectors to bundle hold a value that is not finite.
     pub fn to_bytes(&self, bundle_vectors: bool) -> Result<Vec<u8>> {
-        let metadata = Metadata {
-            version: VERSION,
-            machines: self.svm.classes().to_vec(),
-            info: self.info.clone(),
+        let (version, terms, mut tensors) = match &self.machine {
+            Machine::Meanings(svm) => (MEANINGS, None, meanings_tensors(svm)),
+            Machine::Words(words) => (
+                WORDS,
+                Some(words.terms.terms().join("\n")),
+                words_tensors(words),
+            ),
         };
-        let (n_machines, n_features) = (self.svm.n_machines(), self.svm.n_features());
+        tensors.sort_by(|a, b| a.0.cmp(&b.0));
+        let metadata = Metadata {
+            version,
+            machines: self.machine.classes().to_vec(),
+            info: self.info.clone(),
+            terms,
+        };
         let attachment = Attachment {
             name: NAME.to_owned(),
             metadata: serde_json::to_string(&metadata).expect("plain values"),
-            tensors: vec![
-                (
-                    "intercepts".to_owned(),
-                    vec![n_machines],
-                    self.svm.intercepts().to_vec(),
-                ),
-                (
-                    "weights".to_owned(),
-                    vec![n_machines, n_features],
-                    self.svm.weights().to_vec(),
-                ),
-            ],
+            tensors,
         };
         Ok(self
             .embedding
@@ -102,7 +109,7 @@ impl TextClassifier {
         name: &str,
         vectors: Option<Arc<WordVectors>>,
     ) -> Result<Self> {
-        let Some((info, svm)) = read(&file, name)? else {
+        let Some((info, machine)) = read(&file, name)? else {
             return Err(Error::InvalidClassifier {
                 name: name.to_owned(),
                 reason: "a wordmover model, but without a classifier in it".to_owned(),
@@ -110,14 +117,14 @@ impl TextClassifier {
         };
         Ok(TextClassifier {
             embedding: file.with_vectors(vectors)?,
-            svm,
+            machine,
             info,
         })
     }
 }
 
 /// The classifier of a model file, checked, if there is one.
-fn read(file: &ModelFile, name: &str) -> Result<Option<(ClassifierInfo, LinearSvm)>> {
+fn read(file: &ModelFile, name: &str) -> Result<Option<(ClassifierInfo, Machine)>> {
     let Some(attachment) = file.attachment(NAME) else {
         return Ok(None);
     };
@@ -128,15 +135,15 @@ fn read(file: &ModelFile, name: &str) -> Result<Option<(ClassifierInfo, LinearSv
     let damaged = |reason: String| invalid(format!("damaged classifier: {reason}"));
     let version: Version =
         serde_json::from_str(&attachment.metadata).map_err(|e| damaged(e.to_string()))?;
-    if version.version != VERSION {
+    if ![MEANINGS, WORDS].contains(&version.version) {
         return Err(invalid(format!(
-            "classifier format {} is not {VERSION}, the one this version reads",
+            "classifier format {} is neither {MEANINGS} nor {WORDS}, which this version reads",
             version.version
         )));
     }
     let metadata: Metadata =
         serde_json::from_str(&attachment.metadata).map_err(|e| damaged(e.to_string()))?;
-    let svm = svm(attachment, &metadata).map_err(damaged)?;
+    let machine = machine(attachment, &metadata).map_err(damaged)?;
     let Metadata { machines, info, .. } = metadata;
     let n_classes = info.classes.len();
     let numbers = machines.iter().chain([&info.most_frequent]);
@@ -149,13 +156,12 @@ fn read(file: &ModelFile, name: &str) -> Result<Option<(ClassifierInfo, LinearSv
         return Err(damaged("a class has two machines".to_owned()));
     }
     let choice = &info.choice;
-    let is_of_model = file.gamma() == Some(choice.gamma)
-        && file.params().n_features == choice.n_features
-        && svm.n_features() == choice.n_features;
+    let is_of_model =
+        file.gamma() == Some(choice.gamma) && file.params().n_features == choice.n_features;
     if !is_of_model {
         return Err(damaged("it does not fit its embedding".to_owned()));
     }
-    Ok(Some((info, svm)))
+    Ok(Some((info, machine)))
 }
 
 /// Read first: what else there is depends on it.
@@ -164,18 +170,101 @@ struct Version {
     version: u32,
 }
 
-/// The machines, or what is wrong with them.
-fn svm(attachment: &Attachment, metadata: &Metadata) -> Result<LinearSvm, String> {
-    let tensor = |name: &str| {
-        let found = attachment.tensors.iter().find(|tensor| tensor.0 == name);
-        found.ok_or_else(|| format!("tensor {name:?} is missing"))
+type Tensor = (String, Vec<usize>, Vec<f64>);
+
+fn meanings_tensors(svm: &LinearSvm) -> Vec<Tensor> {
+    let (n_machines, n_features) = (svm.n_machines(), svm.n_features());
+    vec![
+        tensor("intercepts", &[n_machines], svm.intercepts().to_vec()),
+        tensor("weights", &[n_machines, n_features], svm.weights().to_vec()),
+    ]
+}
+
+fn words_tensors(words: &WordsMachine) -> Vec<Tensor> {
+    let linear = &words.linear;
+    let (n_machines, n_terms) = (linear.n_machines(), linear.n_sparse());
+    let columns = |columns: Range<usize>| -> Vec<f64> {
+        let weights = columns.flat_map(|column| linear.column_weights(column));
+        weights.copied().collect()
     };
-    let (_, shape, weights) = tensor("weights")?;
-    let (_, _, intercepts) = tensor("intercepts")?;
-    if shape[..] != [intercepts.len(), metadata.info.choice.n_features] {
-        return Err(format!("tensor \"weights\" has the shape {shape:?}"));
+    let mut tensors = vec![
+        tensor("idf", &[n_terms], words.terms.idf().to_vec()),
+        tensor("intercepts", &[n_machines], linear.intercepts().to_vec()),
+        tensor("word_weights", &[n_terms, n_machines], columns(0..n_terms)),
+    ];
+    if words.has_meanings() {
+        let n_features = linear.n_dense();
+        let meanings = columns(n_terms..n_terms + n_features);
+        let weights = transposed(&meanings, n_machines);
+        tensors.push(tensor("weights", &[n_machines, n_features], weights));
+        let intercepts = words.intercepts_without_meanings.clone();
+        tensors.push(tensor(WITHOUT_MEANINGS, &[n_machines], intercepts));
     }
+    tensors
+}
+
+const WITHOUT_MEANINGS: &str = "intercepts_without_meanings";
+
+fn tensor(name: &str, shape: &[usize], values: Vec<f64>) -> Tensor {
+    (name.to_owned(), shape.to_vec(), values)
+}
+
+/// The columns of a matrix, given row by row, one after the other.
+fn transposed(values: &[f64], n_columns: usize) -> Vec<f64> {
+    let columns = 0..n_columns;
+    columns
+        .flat_map(|column| values.iter().skip(column).step_by(n_columns).copied())
+        .collect()
+}
+
+/// The machines, or what is wrong with them.
+fn machine(attachment: &Attachment, metadata: &Metadata) -> Result<Machine, String> {
+    // Shape and values of a tensor, which must have the shape given.
+    let tensor = |name: &str, due: &[usize]| {
+        let found = attachment.tensors.iter().find(|tensor| tensor.0 == name);
+        let (_, shape, values) = found.ok_or_else(|| format!("tensor {name:?} is missing"))?;
+        if shape != due {
+            return Err(format!("tensor {name:?} has the shape {shape:?}"));
+        }
+        Ok(values.clone())
+    };
     let classes = metadata.machines.clone();
-    LinearSvm::from_parts(classes, weights.clone(), intercepts.clone())
-        .map_err(|error| error.to_string())
+    let choice = &metadata.info.choice;
+    let intercepts = attachment.tensors.iter().find(|t| t.0 == "intercepts");
+    let n_machines = intercepts.map_or(0, |(_, _, values)| values.len());
+    let intercepts = tensor("intercepts", &[n_machines])?;
+    let weights = || tensor("weights", &[n_machines, choice.n_features]);
+    if choice.views.have_words() != (metadata.version == WORDS) {
+        let (version, views) = (metadata.version, choice.views);
+        return Err(format!("format {version} with the view {views}"));
+    }
+    if !choice.views.have_words() {
+        let svm = LinearSvm::from_parts(classes, weights()?, intercepts);
+        return svm.map(Machine::Meanings).map_err(|e| e.to_string());
+    }
+
+    let terms = metadata.terms.as_deref().unwrap_or_default();
+    let terms: Vec<Box<str>> = terms.split('\n').map(Into::into).collect();
+    let n_terms = terms.len();
+    let terms = Terms::from_parts(terms, tensor("idf", &[n_terms])?)?;
+    let mut all = tensor("word_weights", &[n_terms, n_machines])?;
+    let (n_dense, without) = match choice.views.have_meanings() {
+        true => {
+            all.extend(transposed(&weights()?, choice.n_features));
+            let without = tensor(WITHOUT_MEANINGS, &[n_machines])?;
+            (choice.n_features, without)
+        }
+        false => (0, intercepts.clone()),
+    };
+    if without.iter().any(|value| !value.is_finite()) {
+        return Err(format!(
+            "tensor {WITHOUT_MEANINGS:?} holds a value that is not finite"
+        ));
+    }
+    let linear = LinearClassifier::from_parts(classes, true, (n_terms, n_dense), all, intercepts);
+    Ok(Machine::Words(WordsMachine {
+        terms,
+        linear: linear.map_err(|error| error.to_string())?,
+        intercepts_without_meanings: without,
+    }))
 }

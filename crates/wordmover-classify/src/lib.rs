@@ -1,12 +1,13 @@
 //! Text classification by Word Mover's Embeddings and Word Mover's Distances: section 4
-//! of Wu et al., *Word Mover's Embedding*, EMNLP 2018.
+//! of Wu et al., *Word Mover's Embedding*, EMNLP 2018; and by words themselves, alone or
+//! beside the embeddings.
 //!
 //! | for | where |
 //! | --- | --- |
-//! | labelled documents | [`LabeledCorpus`] |
+//! | labelled documents | [`LabeledCorpus`], [`CountedText`] |
 //! | a classifier, trained and kept in a file | [`TextClassifier`] |
 //! | accuracy on documents not seen | [`evaluate`], [`evaluate_splits`] |
-//! | how parameters are chosen | [`Protocol`], [`WmeParams`], [`KnnParams`] |
+//! | how parameters are chosen | [`Protocol`], [`Views`], [`WmeParams`], [`KnnParams`] |
 //! | interrupted work taken up again | [`Cache`] |
 //! | what is heard on the way | [`Event`], [`Observer`] |
 //!
@@ -44,6 +45,7 @@ mod cache;
 mod choice;
 mod classifier;
 mod corpus;
+mod counted_text;
 mod curve;
 mod distances;
 mod error;
@@ -52,14 +54,19 @@ mod file;
 mod folds;
 mod held_out;
 mod knn;
+mod machine;
 mod params;
 mod progress;
+mod terms;
 mod training_documents;
+mod view_choice;
+mod views;
 
 pub use cache::Cache;
 pub use choice::{SurfacePoint, SurfaceRound, WmeChoice};
 pub use classifier::{ClassifierInfo, Prediction, TextClassifier, Training};
 pub use corpus::LabeledCorpus;
+pub use counted_text::CountedText;
 pub use curve::{CurvePoint, feature_curve};
 pub use error::{Error, Result};
 pub use evaluation::{
@@ -68,3 +75,4 @@ pub use evaluation::{
 pub use knn::{KnnChoice, KnnCurve};
 pub use params::{KnnParams, Protocol, WmeParams};
 pub use progress::{Event, Observer, StageTime};
+pub use views::{ViewPoint, Views};

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use wordmover::{EmbeddingParams, UnknownWords, Weighting};
 
 use crate::error::{Error, Result};
+use crate::views::Views;
 
 /// How parameters are chosen by cross-validation on the training documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -60,11 +61,14 @@ pub struct WmeParams {
     pub d_maxes: Vec<usize>,
     /// Weightings to choose from.
     pub weightings: Vec<Weighting>,
+    /// Views to choose from; the paper's protocol has meanings alone.
+    pub views: Vec<Views>,
 }
 
 impl WmeParams {
     /// What the protocol prescribes: `R` = 4096, `D_max` in {3, 6, ..., 21} and NBOW for
-    /// the paper's; `R` = 1024, `D_max` in {3, 6, 12}, NBOW or TF-IDF for the fast one.
+    /// the paper's; `R` = 1024, `D_max` in {3, 6, 12}, NBOW or TF-IDF for the fast one,
+    /// and any views.
     #[must_use]
     pub fn new(protocol: Protocol) -> Self {
         let (n_features, d_maxes) = match protocol {
@@ -76,10 +80,29 @@ impl WmeParams {
             embedding: embedding(protocol).n_features(n_features),
             d_maxes,
             weightings: weightings(protocol),
+            views: match protocol {
+                Protocol::Paper => vec![Views::Meanings],
+                Protocol::Fast => Views::ALL.to_vec(),
+            },
         }
     }
 
-    pub(crate) fn check(&self) -> Result<()> {
+    /// Checks every parameter.
+    ///
+    /// # Errors
+    ///
+    /// If one is out of range, there is nothing to choose from, or the paper's protocol is
+    /// to choose anything but meanings.
+    pub fn check(&self) -> Result<()> {
+        check_some("the list of views", self.views.len())?;
+        if self.protocol == Protocol::Paper && self.views != [Views::Meanings] {
+            let views: Vec<String> = self.views.iter().map(ToString::to_string).collect();
+            return Err(Error::InvalidParameter {
+                name: "the list of views",
+                value: views.join(", "),
+                requirement: "meanings alone, with the paper's protocol",
+            });
+        }
         check_some("the list of D_max", self.d_maxes.len())?;
         check_some("the list of weightings", self.weightings.len())?;
         for &d_max in &self.d_maxes {

@@ -107,8 +107,8 @@ fn with_metadata(key: &str, value: serde_json::Value) -> String {
 fn every_defect_has_its_sentence() {
     use serde_json::json;
     assert_eq!(
-        with_metadata("version", json!(2)),
-        "t.wmc: classifier format 2 is not 1, the one this version reads"
+        with_metadata("version", json!(3)),
+        "t.wmc: classifier format 3 is neither 1 nor 2, which this version reads"
     );
     let damaged = "t.wmc: damaged classifier: ";
     for (found, expected) in [
@@ -137,6 +137,10 @@ fn every_defect_has_its_sentence() {
         (
             said(|a| a.tensors[1].2[5] = f64::NAN),
             "a weight is NaN: it must be a finite number",
+        ),
+        (
+            with_metadata("version", json!(2)),
+            "format 2 with the view meanings",
         ),
         (
             said(|a| a.metadata = a.metadata.replace("\"gamma\":", "\"gamma\":1")),

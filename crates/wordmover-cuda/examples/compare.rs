@@ -13,6 +13,7 @@
 
 #![expect(clippy::print_stdout, reason = "this is a program")]
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::ops::ControlFlow;
@@ -22,8 +23,8 @@ use std::time::Instant;
 
 use flate2::read::MultiGzDecoder;
 use wordmover::{
-    Document, EmbeddingParams, Gamma, RandomWords, Weighting, WordCounts, WordMoversEmbedding,
-    WordVectors,
+    Document, EmbeddingParams, Gamma, RandomWords, Weighting, Word, WordCounts,
+    WordMoversEmbedding, WordVectors,
 };
 use wordmover_cuda::{Bags, Device, RandomDocuments};
 
@@ -94,22 +95,21 @@ struct Problem {
 impl Problem {
     fn new(model: WordMoversEmbedding, documents: Vec<Document>) -> Result<Self, Error> {
         // Words are numbered by their first occurrence: a table of those that are there.
-        let mut row = vec![u32::MAX; model.space().vectors().len()];
-        let mut table = Vec::new();
+        let mut rows = HashMap::new();
+        let mut table: Vec<Word> = Vec::new();
         let (mut starts, mut words, mut weights) = (vec![0], Vec::new(), Vec::new());
         for document in &documents {
-            for &word in document.words() {
-                let row = &mut row[word as usize];
-                if *row == u32::MAX {
-                    *row = table.len() as u32;
+            for word in document.words() {
+                let row = rows.entry(word).or_insert_with(|| {
                     table.push(word);
-                }
+                    table.len() as u32 - 1
+                });
                 words.push(*row);
             }
             weights.extend_from_slice(document.weights());
             starts.push(words.len());
         }
-        let vectors = model.space().gather(&table)?;
+        let vectors = model.space().gather(table.into_iter())?;
         let random = model.random_documents();
         let mut random_starts = vec![0];
         let mut random_words = Vec::new();

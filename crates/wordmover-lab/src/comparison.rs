@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use wordmover::Weighting;
 use wordmover_classify::{
     Cache, CrossValidation, CurvePoint, Event, KnnChoice, KnnParams, LabeledCorpus, Method,
-    Protocol, StageTime, TextClassifier, WmeChoice, WmeParams, evaluate, feature_curve,
+    Protocol, StageTime, TextClassifier, Views, WmeChoice, WmeParams, evaluate, feature_curve,
 };
 use wordmover_learn::split::Split;
 
@@ -178,6 +178,7 @@ struct Experiment<'a> {
 impl Experiment<'_> {
     fn params(&self, n_features: usize) -> WmeParams {
         let mut params = WmeParams::new(Protocol::Fast);
+        params.views = vec![Views::Meanings];
         let embedding = self.corpus.embedding(self.definition.seed);
         params.embedding = embedding.n_features(n_features);
         params

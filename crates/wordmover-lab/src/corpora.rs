@@ -10,7 +10,7 @@ use flate2::read::GzDecoder;
 use serde::{Deserialize, Serialize};
 use wordmover::text::{Case, StopWords, Tokenizer};
 use wordmover::{EmbeddingParams, WordCounts, WordVectors};
-use wordmover_classify::{LabeledCorpus, random_splits};
+use wordmover_classify::{CountedText, LabeledCorpus, random_splits};
 use wordmover_learn::split::Split;
 
 use crate::record::{Environment, Files};
@@ -184,10 +184,11 @@ impl Corpus {
         let (mut n_known, mut n_words, mut n_repeated) = (0, 0, 0);
         for document in documents(&text) {
             let (split, class, text) = document.with_context(|| self.file.clone())?;
-            let counts = WordCounts::from_text(text, &tokenizer, table);
+            let counted = CountedText::from_text(text, &tokenizer, table);
+            let counts = &counted.counts;
             n_known += counts.n_known;
             n_words += counts.n_known + counts.n_unknown;
-            if distinct && !seen.insert(bag(&counts)) {
+            if distinct && !seen.insert(bag(counts)) {
                 n_repeated += 1;
                 continue;
             }
@@ -196,7 +197,7 @@ impl Corpus {
                 "test" => test.push(labeled.len()),
                 _ => {}
             }
-            labeled.push((class.to_owned(), counts));
+            labeled.push((class.to_owned(), counted));
         }
         let given = (!train.is_empty()).then_some(Split { train, test });
         Ok(Loaded {

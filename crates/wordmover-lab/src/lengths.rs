@@ -6,7 +6,7 @@ use std::time::Instant;
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
 use wordmover_classify::{
-    Cache, CurvePoint, Protocol, TextClassifier, WmeChoice, WmeParams, feature_curve,
+    Cache, CurvePoint, Protocol, TextClassifier, Views, WmeChoice, WmeParams, feature_curve,
 };
 
 use crate::comparison::silent;
@@ -71,6 +71,7 @@ pub fn run(
     let train = loaded.corpus.select(&split.train);
     let test = loaded.corpus.select(&split.test);
     let mut params = WmeParams::new(Protocol::Fast);
+    params.views = vec![Views::Meanings];
     let embedding = corpus.embedding(definition.seed);
     params.embedding = embedding.n_features(definition.n_features);
     let cache = Cache::open(&folders.cache)?;

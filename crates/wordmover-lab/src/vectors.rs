@@ -8,7 +8,9 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use wordmover::{Weighting, WordVectors};
-use wordmover_classify::{Cache, Protocol, TextClassifier, WmeChoice, WmeParams, feature_curve};
+use wordmover_classify::{
+    Cache, Protocol, TextClassifier, Views, WmeChoice, WmeParams, feature_curve,
+};
 
 use crate::changed_vectors::{common, filled, projected};
 use crate::comparison::{one, silent};
@@ -193,6 +195,7 @@ impl Experiment<'_> {
         let (definition, corpus) = (self.definition, self.corpus);
         let loaded = corpus.load(source, table, false, self.folders, &mut self.files)?;
         let mut params = WmeParams::new(Protocol::Fast);
+        params.views = vec![Views::Meanings];
         params.embedding = corpus
             .embedding(definition.seed)
             .n_features(definition.chosen_features);

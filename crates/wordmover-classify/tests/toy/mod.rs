@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use wordmover::WordVectors;
 use wordmover::text::{StopWords, Tokenizer};
-use wordmover_classify::{Event, LabeledCorpus, Protocol, WmeParams};
+use wordmover_classify::{Event, LabeledCorpus, Protocol, Views, WmeParams};
 
 /// Numbers that look random enough, from 0 to `n - 1`.
 pub struct Numbers(pub u64);
@@ -72,10 +72,11 @@ pub fn corpus(n: usize, seed: u64) -> LabeledCorpus {
     corpus_of(&texts(n, seed))
 }
 
-/// Small enough for a test.
+/// Small enough for a test, and with meanings alone.
 pub fn params(protocol: Protocol) -> WmeParams {
     let mut params = WmeParams::new(protocol);
     params.embedding.n_features = 300;
+    params.views = vec![Views::Meanings];
     if protocol == Protocol::Paper {
         params.d_maxes = vec![3, 6];
     }

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use wordmover::{EmbeddingParams, Normalization, RandomWords, Weighting};
-use wordmover_classify::{Cache, KnnParams, Method, Protocol, WmeParams};
+use wordmover::{EmbeddingParams, Normalization, RandomWords, UnknownWords, Weighting};
+use wordmover_classify::{Cache, KnnParams, Method, Protocol, Views, WmeParams};
 
 use super::groups::{parameter_error, set};
 use super::values::{at_least_one, named};
@@ -29,6 +29,18 @@ pub enum ProtocolOption {
     Paper,
     /// Successive halving, standardised features, five folds
     Fast,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ViewsOption {
+    /// Word Mover's Embeddings
+    Meanings,
+    /// TF-IDF of words and of pairs of neighbouring words
+    Words,
+    /// Both side by side
+    Both,
+    /// What is best on training documents held out
+    Auto,
 }
 
 /// How to learn.
@@ -59,6 +71,10 @@ pub struct LearningArguments {
     /// --protocol paper]
     #[arg(long, value_parser = named::<Weighting>(), hide_possible_values = true, value_name = "SCHEME")]
     pub weights: Option<Weighting>,
+    /// What the classifier looks at: meanings, words, both, or auto for the best of them
+    /// [default: auto; meanings with --protocol paper]
+    #[arg(long, value_enum, hide_possible_values = true, value_name = "VIEWS")]
+    pub views: Option<ViewsOption>,
     /// Distribution of the random words [default: uniform]
     #[arg(long, value_parser = named::<RandomWords>(), value_name = "DISTRIBUTION")]
     pub random_words: Option<RandomWords>,
@@ -116,6 +132,19 @@ impl LearningArguments {
         if let Some(weights) = self.weights {
             params.weightings = vec![weights];
         }
+        if let Some(views) = self.views {
+            if params.protocol == Protocol::Paper && views != ViewsOption::Meanings {
+                return Err(usage_error(
+                    "--protocol paper has meanings alone: leave --views out".to_owned(),
+                ));
+            }
+            params.views = match views {
+                ViewsOption::Meanings => vec![Views::Meanings],
+                ViewsOption::Words => vec![Views::Words],
+                ViewsOption::Both => vec![Views::Both],
+                ViewsOption::Auto => Views::ALL.to_vec(),
+            };
+        }
         for &d_max in &params.d_maxes {
             let embedding = params.embedding.clone().d_max(d_max);
             embedding.check().map_err(parameter_error)?;
@@ -129,6 +158,7 @@ impl LearningArguments {
             ("--features", self.features.is_some()),
             ("--d-max", !self.d_max.is_empty()),
             ("--random-words", self.random_words.is_some()),
+            ("--views", self.views.is_some()),
         ];
         if let Some((option, _)) = given.into_iter().find(|(_, given)| *given) {
             return Err(usage_error(format!(
@@ -141,6 +171,16 @@ impl LearningArguments {
             params.weightings = vec![weights];
         }
         Ok(params)
+    }
+
+    /// What becomes of words that the vectors do not know, if the options or the protocol
+    /// settle it.
+    pub fn unknown(&self) -> Option<UnknownWords> {
+        let protocol = match self.protocol() {
+            Protocol::Paper => Some(UnknownWords::Skip),
+            _ => None,
+        };
+        self.text.unknown.or(protocol)
     }
 
     fn set_embedding(&self, embedding: &mut EmbeddingParams) {

@@ -1,5 +1,6 @@
 //! Documents read in batches ahead of the work, their words counted on all threads.
 
+use std::borrow::Borrow;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -17,11 +18,11 @@ const BATCH_DOCUMENTS: usize = 4096;
 const BATCH_BYTES: usize = 8 << 20;
 
 /// One document, counted.
-pub struct Counted {
+pub struct Counted<C> {
     pub id: Option<String>,
     pub label: Option<String>,
     pub split: Option<String>,
-    pub counts: WordCounts,
+    pub counts: C,
 }
 
 /// Batches of documents, read on a thread of their own while those before are worked on.
@@ -54,13 +55,13 @@ impl Batches {
     /// Counts the words of the next documents with `count`; empty at the end. An input
     /// without any document is an error: an empty file is a mistake, and an empty output
     /// would hide it.
-    pub fn next(
+    pub fn next<C: Borrow<WordCounts> + Send>(
         &mut self,
-        count: impl Fn(&str) -> WordCounts + Sync,
+        count: impl Fn(&str) -> C + Sync,
         summary: &mut CorpusSummary,
         stages: &mut Stages,
         progress: &ProgressBar,
-    ) -> Result<Vec<Counted>> {
+    ) -> Result<Vec<Counted<C>>> {
         let Ok(Read { texts, spent }) = self.read.recv() else {
             return Ok(Vec::new());
         };
@@ -69,7 +70,7 @@ impl Batches {
         if std::mem::take(&mut self.is_first) && texts.is_empty() {
             bail!("{} holds no documents", self.name);
         }
-        let counted: Vec<Counted> = stages.time("counting words", || {
+        let counted: Vec<Counted<C>> = stages.time("counting words", || {
             texts
                 .into_par_iter()
                 .map(|document| Counted {
@@ -81,9 +82,7 @@ impl Batches {
                 .collect()
         });
         for document in &counted {
-            summary.n_documents += 1;
-            summary.n_known += document.counts.n_known;
-            summary.n_unknown += document.counts.n_unknown;
+            summary.observe(document.counts.borrow());
         }
         progress.inc(counted.len() as u64);
         Ok(counted)

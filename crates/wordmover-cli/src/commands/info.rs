@@ -60,6 +60,11 @@ fn classifier_lines(info: &ClassifierInfo) -> Vec<(&'static str, String)> {
             "protocol",
             format!("{} ({} folds)", info.protocol, info.protocol.n_folds()),
         ),
+        ("view", {
+            let weight = choice.meanings_weight;
+            let weight = weight.map(|weight| format!(", meanings weighted by {weight:.3e}"));
+            format!("{}{}", choice.views, weight.unwrap_or_default())
+        }),
         ("C", format!("{:.3e}", choice.cost)),
         ("held out", {
             let (share, deviation) = (100.0 * choice.accuracy, 100.0 * choice.deviation);

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use anyhow::{Result, anyhow};
+use wordmover::WordVectors;
 use wordmover::text::Tokenizer;
-use wordmover::{WordCounts, WordVectors};
-use wordmover_classify::{Error, LabeledCorpus, Protocol};
+use wordmover_classify::{CountedText, Error, LabeledCorpus, Protocol};
 
 use super::corpus::Batches;
 use crate::input::Documents;
@@ -47,7 +47,7 @@ pub fn read(
     let progress = progress::counter(quiet, "reading");
     let mut batches = Batches::of(documents);
     loop {
-        let count = |text: &str| WordCounts::from_text(text, &tokenizer, &vectors);
+        let count = |text: &str| CountedText::from_text(text, &tokenizer, &vectors);
         let batch = batches.next(count, &mut summary, stages, &progress)?;
         if batch.is_empty() {
             break;

@@ -5,14 +5,13 @@ use std::path::Path;
 
 use anyhow::Result;
 use serde_json::{Map, Value, json};
-use wordmover::WordCounts;
-use wordmover_classify::{Prediction, TextClassifier};
+use wordmover_classify::{CountedText, Prediction, TextClassifier};
 
 use super::corpus::Batches;
 use crate::args::PredictArguments;
 use crate::input;
 use crate::output::{OutputFile, as_cell, cannot_write, check_outputs};
-use crate::progress::{self, CorpusSummary, Stages, Watcher, count, say};
+use crate::progress::{self, CorpusSummary, Stages, Watcher, count, say, say_coverage};
 use crate::usage::usage_error;
 
 pub fn run(arguments: &PredictArguments, quiet: bool) -> Result<()> {
@@ -45,15 +44,15 @@ pub fn run(arguments: &PredictArguments, quiet: bool) -> Result<()> {
     let progress = progress::counter(hides_progress, "predicting");
     let mut batches = Batches::of(documents);
     loop {
-        let count = |text: &str| classifier.word_counts(text);
+        let count = |text: &str| classifier.count(text);
         let batch = batches.next(count, &mut summary, &mut stages, &progress)?;
         if batch.is_empty() {
             break;
         }
-        let (ids, counts): (Vec<_>, Vec<WordCounts>) =
+        let (ids, counts): (Vec<_>, Vec<CountedText>) =
             batch.into_iter().map(|d| (d.id, d.counts)).unzip();
         let predictions = stages.time("predicting", || {
-            classifier.predict_counts(&counts, &|event| watcher.observe(event))
+            classifier.predict_counted(&counts, &|event| watcher.observe(event))
         })?;
         stages.time("writing", || -> Result<()> {
             for (id, prediction) in ids.into_iter().zip(&predictions) {
@@ -67,8 +66,7 @@ pub fn run(arguments: &PredictArguments, quiet: bool) -> Result<()> {
     let n_written = writer.n_written;
     writer.finish()?;
     if !quiet {
-        let vectors = classifier.embedding().space().vectors();
-        say(&summary.describe(vectors.name()));
+        say_coverage(&summary, classifier.embedding().space());
         if summary.n_empty > 0 {
             let documents = count(summary.n_empty, "document");
             say(&format!(

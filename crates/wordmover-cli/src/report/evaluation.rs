@@ -69,7 +69,11 @@ fn accuracies(names: &[String], evaluation: &Evaluation) -> Vec<Bar> {
 
 fn cross_validation(outcome: &Outcome) -> String {
     match &outcome.cross_validation {
-        CrossValidation::Wme { choice, rounds } => surface::figures(rounds, choice),
+        CrossValidation::Wme {
+            choice,
+            rounds,
+            views,
+        } => surface::figures(rounds, choice, views),
         CrossValidation::KnnWmd { choice, curves } => curves::figure(curves, choice),
         _ => String::new(),
     }

@@ -115,8 +115,16 @@ pub fn choice(cross_validation: &CrossValidation) -> String {
 }
 
 fn wme_choice(choice: &WmeChoice) -> String {
+    let cost = format!("C = {:.3e}", choice.cost);
+    if !choice.views.have_meanings() {
+        return format!("{}, {cost}", choice.views);
+    }
+    let mut views = String::new();
+    if let Some(weight) = choice.meanings_weight {
+        views = format!("{} (weight of meanings {weight:.3e}), ", choice.views);
+    }
     format!(
-        "{}, D_max = {}, R = {}, gamma = {:.4}, C = {:.3e}",
-        choice.weighting, choice.d_max, choice.n_features, choice.gamma, choice.cost
+        "{views}{}, D_max = {}, R = {}, gamma = {:.4}, {cost}",
+        choice.weighting, choice.d_max, choice.n_features, choice.gamma
     )
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use wordmover_classify::{SurfacePoint, SurfaceRound, WmeChoice};
+use wordmover_classify::{SurfacePoint, SurfaceRound, ViewPoint, Views, WmeChoice};
 
 use super::svg::{open, shade};
 
@@ -12,9 +12,16 @@ const TOP: f64 = 22.0;
 /// Room for the values of C and the name of their axis.
 const BELOW: f64 = 62.0;
 
-/// All rounds in their order. One scale of shades a round.
-pub fn figures(rounds: &[SurfaceRound], choice: &WmeChoice) -> String {
+/// All rounds in their order, and then the views. One scale of shades a round.
+pub fn figures(rounds: &[SurfaceRound], choice: &WmeChoice, views: &[ViewPoint]) -> String {
     let mut html = String::new();
+    // C of another view is not that of meanings, which the rounds are about.
+    let meanings = views.iter().find(|point| point.views == Views::Meanings);
+    let cost = meanings.map_or(choice.cost, |point| point.cost);
+    let choice = &WmeChoice {
+        cost,
+        ..choice.clone()
+    };
     for (i, round) in rounds.iter().enumerate() {
         let accuracies = || round.points.iter().map(|point| point.accuracy);
         let best = accuracies().fold(0.0, f64::max);
@@ -39,7 +46,32 @@ pub fn figures(rounds: &[SurfaceRound], choice: &WmeChoice) -> String {
             html.push_str(&figure(points, low, best, frame));
         }
     }
-    html
+    html + &self::views(views)
+}
+
+/// What each view contributes: a table of all that was tried of words, of both, and the
+/// best of meanings.
+fn views(points: &[ViewPoint]) -> String {
+    if points.is_empty() {
+        return String::new();
+    }
+    let mut html = "<h3>Views</h3>\n<p>The same documents by their meanings, by their words, \
+                    and by both side by side.</p>\n<table><tr><th>view</th><th>weight of \
+                    meanings</th><th>C</th><th>right, %</th><th>± over the folds</th></tr>\n"
+        .to_owned();
+    for point in points {
+        let weight = point.meanings_weight;
+        let weight = weight.map_or(String::new(), |weight| format!("{weight:.3e}"));
+        let _ = writeln!(
+            html,
+            "<tr><td>{}</td><td>{weight}</td><td>{:.3e}</td><td>{:.2}</td><td>{:.2}</td></tr>",
+            point.views,
+            point.cost,
+            100.0 * point.accuracy,
+            100.0 * point.deviation
+        );
+    }
+    html + "</table>\n"
 }
 
 /// Which of the points the choice is, if it is one. With more features than the last
@@ -176,6 +208,8 @@ mod tests {
         };
         let points = [point(1.0, 0.1), point(1.0, 0.3), point(2.0, 0.3)];
         let choice = |n_features, cost| WmeChoice {
+            views: Views::Meanings,
+            meanings_weight: None,
             weighting: Weighting::Nbow,
             d_max: 6,
             n_features,

@@ -48,13 +48,20 @@ pub fn page(heading: &Heading, names: &[String], training: &Training, stages: &S
     );
 
     body.push_str("<h2>What was chosen, and why</h2>\n");
-    body.push_str(&facts(&[
-        ("weights of words", choice.weighting.to_string()),
-        ("D_max", choice.d_max.to_string()),
-        ("R", choice.n_features.to_string()),
-        ("gamma", format!("{:.4}", choice.gamma)),
-        ("C", format!("{:.3e}", choice.cost)),
-    ]));
+    let mut chosen = vec![("view", choice.views.to_string())];
+    if choice.views.have_meanings() {
+        chosen.extend([
+            ("weights of words", choice.weighting.to_string()),
+            ("D_max", choice.d_max.to_string()),
+            ("R", choice.n_features.to_string()),
+            ("gamma", format!("{:.4}", choice.gamma)),
+        ]);
+    }
+    if let Some(weight) = choice.meanings_weight {
+        chosen.push(("weight of meanings", format!("{weight:.3e}")));
+    }
+    chosen.push(("C", format!("{:.3e}", choice.cost)));
+    body.push_str(&facts(&chosen));
     body.push_str(&list(&training.notes));
     if let Some(held_out) = &training.held_out {
         let documents = format!(
@@ -65,7 +72,8 @@ pub fn page(heading: &Heading, names: &[String], training: &Training, stages: &S
         body.push_str(&classes::sections(names, held_out, &documents));
     }
     body.push_str("<h2>Cross-validation</h2>\n");
-    body.push_str(&surface::figures(&training.rounds, choice));
+    let views = &training.views;
+    body.push_str(&surface::figures(&training.rounds, choice, views));
     body.push_str(&times(stages));
     whole(heading, &body)
 }

@@ -27,10 +27,11 @@ fn a_classifier_is_trained_and_predicts() {
         "5 classes, 40 documents, 224 words, 100.0% of them known to minilm-160d-81k"
     );
     assert!(said[1].starts_with("chose "), "{said:?}");
-    assert!(said[3].starts_with("wrote news.wmc: "), "{said:?}");
+    assert!(said[2].starts_with("chose the view "), "{said:?}");
+    assert!(said[4].starts_with("wrote news.wmc: "), "{said:?}");
     place.write(
         "new.txt",
-        "Striker scores in the last minute\n\nSenate votes on the budget\n",
+        "Striker scores in the last minute\n\nSenators vote for the president in parliament\n",
     );
     let ended = place.run("predict news.wmc new.txt -o new.csv");
     assert_eq!(ended.code, Some(0), "{ended:?}");
@@ -71,6 +72,36 @@ fn a_classifier_is_trained_and_predicts() {
 
     // It is a model, too.
     place.ok("embed new.txt --model news.wmc -o new.npy -q");
+}
+
+#[test]
+fn the_view_is_chosen_or_given() {
+    let place = place();
+    place.write("new.txt", "Striker scores in the last minute\n");
+    for views in ["meanings", "words", "both"] {
+        place.ok(&format!(
+            "{TRAIN} --views {views} --report {views}.html -o {views}.wmc -q"
+        ));
+        let json = place.ok(&format!("info {views}.wmc --json"));
+        let json: Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(json["classifier"]["choice"]["views"], views);
+        let evaluated = format!("{EVALUATE} --features 64 --splits 1 --views {views} --json -q");
+        let json: Value = serde_json::from_str(&place.ok(&evaluated)).unwrap();
+        let choice = &json["splits"][0]["cross_validation"]["choice"];
+        assert_eq!(choice["views"], views);
+        let printed = place.ok(&format!("predict {views}.wmc new.txt -q"));
+        let line: Value = serde_json::from_str(&printed).unwrap();
+        assert!(line["decision_values"]["sport"].is_number(), "{printed}");
+    }
+    place
+        .run(&format!("{TRAIN} --protocol paper --views both -o x.wmc"))
+        .failed(2, "--protocol paper has meanings alone: leave --views out");
+    place
+        .run(&format!("{EVALUATE} --method knn-wmd --views both"))
+        .failed(
+            2,
+            "--views is for --method wme: neighbours need no random documents",
+        );
 }
 
 #[test]

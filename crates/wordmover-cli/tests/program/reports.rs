@@ -24,22 +24,27 @@ fn a_classifier_is_described() {
     assert_eq!(classifier["classes"].as_array().unwrap().len(), 5);
     let (choice, share) = (&classifier["choice"], &classifier["train_accuracy"]);
     let percent = |share: &Value| format!("{:.2} %", 100.0 * share.as_f64().unwrap());
+    let view = choice["views"].as_str().unwrap();
+    assert!(
+        lines[3].starts_with(&format!("view            {view}")),
+        "{info}"
+    );
     assert_eq!(
-        lines[3],
+        lines[4],
         format!("C               {:.3e}", choice["cost"].as_f64().unwrap())
     );
     let held_out = percent(&choice["accuracy"]);
     assert!(
-        lines[4].starts_with(&format!(
+        lines[5].starts_with(&format!(
             "held out        {held_out} right in cross-validation, ± "
         )),
         "{info}"
     );
     assert_eq!(
-        lines[5],
+        lines[6],
         format!("learnt from     {} right", percent(share))
     );
-    assert_eq!(lines[6], "features        64 (R)");
+    assert_eq!(lines[7], "features        64 (R)");
     assert!(
         info.contains("minilm-160d-81k, 81000 x 160, built in\n"),
         "{info}"
@@ -90,6 +95,7 @@ fn a_training_is_reported() {
     });
     assert_eq!(counts.sum::<u64>(), 40);
     assert!(html.contains("stroke=\"#e8590c\""), "the choice is framed");
+    assert!(html.contains("<h3>Views</h3>"));
     for outside in ["<script", "<link", "src=", "href=", "url("] {
         assert!(!html.contains(outside), "{outside}");
     }

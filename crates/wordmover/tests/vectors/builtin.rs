@@ -13,7 +13,7 @@ fn the_table_is_the_documented_one() {
     assert_eq!(vectors.name(), "minilm-160d-81k");
     assert_eq!(
         vectors.words().take(4).collect::<Vec<_>>(),
-        ["the", "of", "and", "in"]
+        ["the", "of", "and", "to"]
     );
     let probabilities = vectors.probabilities().unwrap();
     assert!(probabilities[0] > 0.02 && probabilities.iter().all(|&p| p > 0.0));
@@ -35,20 +35,21 @@ fn the_table_is_the_documented_one() {
 fn neighbours_are_related() {
     let vectors = WordVectors::builtin();
     for (word, expected) in [
-        ("king", "queen"),
-        ("paris", "london"),
+        ("king", "monarch"),
+        ("paris", "france"),
         ("monday", "tuesday"),
-        ("guitar", "bass"),
-        ("physics", "chemistry"),
-        ("three", "four"),
-        ("red", "blue"),
-        ("dog", "cat"),
+        ("guitar", "guitarist"),
+        ("physics", "science"),
+        ("three", "third"),
+        ("car", "vehicle"),
+        ("dog", "puppy"),
         ("doctor", "physician"),
-        ("computer", "software"),
-        ("germany", "austria"),
+        ("computer", "computing"),
+        ("germany", "deutschland"),
         ("football", "soccer"),
-        ("january", "october"),
-        ("walked", "walking"),
+        ("january", "february"),
+        ("walked", "strolled"),
+        ("happy", "cheerful"),
     ] {
         let id = vectors.id(word).unwrap();
         let nearest = vectors.nearest(&vectors.vector(id), 10, &[id]);
