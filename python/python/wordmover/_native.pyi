@@ -7,6 +7,8 @@ import typing
 import numpy
 import numpy.typing
 
+from _typeshed import SupportsGetItem
+from collections.abc import Iterator
 from typing import Any, SupportsFloat, SupportsIndex, final
 
 @final
@@ -29,14 +31,18 @@ class Bags:
         """
 
 @final
-class FitDistances:
+class Drawn:
     """
-    The distances that fitting computes.
+    An embedding without its gamma.
     """
     @property
     def nbytes(self, /) -> int:
         """
-        Memory they take, in bytes.
+        Memory it takes, in bytes.
+        """
+    def scale(self, /, gamma: Any) -> Model:
+        """
+        The model of a gamma; computes no distance.
         """
 
 @final
@@ -44,23 +50,23 @@ class Fitter:
     """
     Counted words and parameters, ready to fit a model.
     """
-    def __new__(cls, /, counts: WordCounts, *, vectors: WordVectors, n_features: SupportsIndex, d_max: SupportsIndex, gamma: Any, weights: str, normalization: str | None, random_words: str, finish: str, components: str, case: str, stop_words: Any, min_count: SupportsIndex, max_words: SupportsIndex, seed: SupportsIndex) -> Fitter:
+    def __new__(cls, /, counts: WordCounts, *, vectors: WordVectors, n_features: SupportsIndex, d_max: SupportsIndex, weights: str, normalization: str | None, random_words: str, post_processing: str, components: str, case: str, stop_words: Any, unknown: str | None, min_count: SupportsIndex, max_words: SupportsIndex, seed: SupportsIndex) -> Fitter:
         """
         Takes note of the corpus.
         """
-    def distances(self, /) -> FitDistances:
+    def draw(self, /, *, progress: Any | None = None) -> Drawn:
         """
-        Computes the distances that fitting needs.
+        Draws random documents and computes the distances that fitting needs.
         """
     @property
-    def distances_key(self, /) -> str:
+    def key(self, /) -> str:
         """
-        Names the distances that fitting computes: equal names are equal distances. Gamma
-        has no part in it.
+        Names what drawing computes: equal names are equal results. Gamma is not part of it.
         """
-    def finish(self, /, distances: FitDistances) -> Model:
+    @property
+    def n_distances(self, /) -> int:
         """
-        The model; computes no distance.
+        How many distances drawing computes.
         """
 
 @final
@@ -104,7 +110,7 @@ class Model:
         """
         Counts the known words of documents as the model was fitted to.
         """
-    def distances(self, /, bags: Bags, *, progress: Any | None = None) -> numpy.typing.NDArray[numpy.float64]:
+    def distances(self, /, bags: Bags, *, progress: Any | None = None) -> numpy.typing.NDArray[numpy.float32]:
         """
         Distances to the random documents, a row for each bag; infinite for empty bags.
         """
@@ -117,7 +123,7 @@ class Model:
         """
         Embeddings, a row for each bag.
         """
-    def features(self, /, distances: numpy.typing.NDArray[numpy.float64]) -> numpy.typing.NDArray[numpy.float32]:
+    def features(self, /, distances: numpy.typing.NDArray[numpy.float32]) -> numpy.typing.NDArray[numpy.float32]:
         """
         The embeddings that distances of this model make.
         """
@@ -146,6 +152,12 @@ class Model:
         Writes the model file.
         """
     @property
+    def shares_distances(self, /) -> bool:
+        """
+        Whether features are made of the distances that can be kept; not so for models of
+        the first file versions.
+        """
+    @property
     def vectors(self, /) -> WordVectors:
         """
         The word vectors it was fitted with.
@@ -159,7 +171,7 @@ class WordCounts:
     def __len__(self, /) -> int: ...
     def __reduce__(self, /) -> tuple[object, ...]: ...
     @staticmethod
-    def _from_parts(words: object, counts: object, ends: object, n_known: object, n_unknown: object) -> WordCounts:
+    def _from_parts(words: object, counts: object, ends: object, unknown: object, unknown_counts: object, unknown_ends: object, n_known: object, n_unknown: object) -> WordCounts:
         """
         What pickles are read with.
         """
@@ -185,6 +197,10 @@ class WordVectors:
         """
     def __deepcopy__(self, _memo: Any, /) -> WordVectors: ...
     def __getitem__(self, word: str, /) -> numpy.typing.NDArray[numpy.float32]: ...
+    def __iter__(self, /) -> collections.abc.Iterator[str]:
+        """
+        The words, in the order of the file.
+        """
     def __len__(self, /) -> int: ...
     def __reduce__(self, /) -> tuple[object, ...]:
         """
@@ -199,7 +215,8 @@ class WordVectors:
     @staticmethod
     def builtin() -> WordVectors:
         """
-        The built-in table: the 80,000 most frequent words of GloVe 6B in 100 dimensions.
+        The built-in table: 81,000 words and word pieces in 160 dimensions,
+        distilled from MiniLM; words that it lacks are composed of pieces.
         """
     @property
     def checksum(self, /) -> str:
@@ -265,12 +282,15 @@ def embed_column(model: Model, column: object, *, progress: Any | None = None) -
     Embeds a column of texts; missing texts have missing embeddings.
     """
 
-def fit_svm(rows: numpy.typing.NDArray[numpy.float32], classes: numpy.typing.NDArray[numpy.int64], *, cost: SupportsFloat | SupportsIndex, tolerance: SupportsFloat | SupportsIndex, bias: SupportsFloat | SupportsIndex | None, standardize: bool) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], int, bool]:
+def fit_svm(rows: numpy.typing.NDArray[numpy.float32], classes: numpy.typing.NDArray[numpy.int64], *, cost: SupportsFloat | SupportsIndex, tolerance: SupportsFloat | SupportsIndex, max_epochs: SupportsIndex, bias: SupportsFloat | SupportsIndex | None, standardize: bool, row_weights: numpy.typing.NDArray[numpy.float64] | None, class_weights: SupportsGetItem[int, tuple[SupportsIndex, SupportsFloat | SupportsIndex]] | None) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], int, bool]:
     """
-    Fits on rows of features and classes numbered from 0, all of which occur. Gives a row of
-    weights for each machine, their intercepts, Newton steps, and whether all converged.
-    Machine `k` is that of class `k` against the rest, or for two classes the only one,
-    positive for class 1.
+    Fits on rows of features and classes numbered from 0, all of which occur. Machine `k` is
+    that of class `k` against the rest, or for two classes the only one, positive for class 1.
+    """
+
+def fit_svm_of_paper(rows: numpy.typing.NDArray[numpy.float32], classes: numpy.typing.NDArray[numpy.int64], *, cost: SupportsFloat | SupportsIndex, tolerance: SupportsFloat | SupportsIndex, bias: SupportsFloat | SupportsIndex | None, standardize: bool) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], int, bool]:
+    """
+    [`fit_svm`] with LIBLINEAR's `-s 2` and its bits, which is the paper's machine.
     """
 
 def get_num_threads() -> int:
@@ -324,7 +344,7 @@ class ModelError(ValueError):
 __all__ = [
     "ArrowColumn",
     "Bags",
-    "FitDistances",
+    "Drawn",
     "Fitter",
     "Index",
     "Model",
@@ -334,6 +354,7 @@ __all__ = [
     "count_words",
     "embed_column",
     "fit_svm",
+    "fit_svm_of_paper",
     "get_num_threads",
     "set_num_threads",
     "svm_decision_values",
