@@ -281,7 +281,7 @@ pub fn tokenizer(data: &[u8]) -> u64 {
         },
     };
     let mut n_words = 0;
-    tokenizer.for_each(&text, |word| {
+    tokenizer.for_each(&text, |word| word.len() % 3 == 0, |word| {
         n_words += 1;
         assert!(
             !word.is_empty() && !word.contains(char::is_whitespace),

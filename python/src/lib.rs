@@ -33,7 +33,7 @@ mod _native {
     #[pymodule_export]
     use crate::pool::{get_num_threads, set_num_threads};
     #[pymodule_export]
-    use crate::svm::{fit_svm, svm_decision_values};
+    use crate::svm::{fit_svm, fit_svm_of_paper, svm_decision_values};
     #[pymodule_export]
     use crate::transport::{transport_cost, transport_list, transport_solution, transport_stack};
     #[pymodule_export]

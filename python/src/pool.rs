@@ -127,10 +127,15 @@ pub fn set_num_threads(n_threads: Option<usize>) -> PyResult<()> {
 #[derive(Default)]
 pub struct Monitor {
     done: AtomicU64,
-    is_cancelled: AtomicBool,
+    is_cancelled: Arc<AtomicBool>,
 }
 
 impl Monitor {
+    /// Set when nobody waits for the result any more.
+    pub fn flag(&self) -> Arc<AtomicBool> {
+        self.is_cancelled.clone()
+    }
+
     /// Takes note of work done; breaks when nobody waits for the rest.
     pub fn advance(&self, n: u64) -> ControlFlow<()> {
         self.done.fetch_add(n, Ordering::Relaxed);
@@ -196,4 +201,40 @@ pub fn run<T: Send + 'static>(
             }
         }
     }
+}
+
+/// [`run`] for work on what the caller lends: nothing has to be copied, but the caller waits
+/// after an interrupt until the work has stopped, so it must look at the monitor's flag often.
+pub fn run_borrowed<T: Send>(
+    py: Python<'_>,
+    work: impl FnOnce(&Monitor) -> wordmover::Result<T> + Send,
+) -> PyResult<T> {
+    let threads = pool(py)?;
+    let monitor = Monitor::default();
+    let wait = || {
+        let (sender, receiver) = sync_channel(1);
+        threads.in_place_scope(|scope| {
+            let monitor = &monitor;
+            scope.spawn(move |_| {
+                let _ = sender.send(work(monitor));
+            });
+            let mut interrupt = None;
+            loop {
+                match receiver.recv_timeout(PATIENCE) {
+                    Ok(result) => return interrupt.map_or(Ok(result), Err),
+                    // It panicked, which the scope passes on.
+                    Err(RecvTimeoutError::Disconnected) => {
+                        return Err(PyRuntimeError::new_err("the work panicked"));
+                    }
+                    Err(RecvTimeoutError::Timeout) if interrupt.is_none() => {
+                        interrupt = Python::attach(|py| py.check_signals()).err();
+                        let is_cancelled = interrupt.is_some();
+                        monitor.is_cancelled.store(is_cancelled, Ordering::Relaxed);
+                    }
+                    Err(RecvTimeoutError::Timeout) => {}
+                }
+            }
+        })
+    };
+    py.detach(wait)?.map_err(to_python)
 }

@@ -1,20 +1,23 @@
 //! Transport problems that Python gives.
 
+use std::ops::ControlFlow;
+
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use numpy::{PyReadonlyArray3, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rayon::prelude::*;
+use wordmover::Error;
 use wordmover::transport::{self, Solution, Workspace};
 
 use crate::errors::to_python;
-use crate::pool::{pool, run};
+use crate::pool::{run, run_borrowed};
 
 /// Problems with more costs than this take so long that an interrupt must not wait for
 /// them; below, handing them to another thread would take longer than solving them.
 pub const LONG: usize = 1 << 18;
 
-/// Costs of the problems solved between two looks for an interrupt.
+/// Costs copied between two looks for an interrupt.
 const COSTS_AT_ONCE: usize = 1 << 21;
 
 type Matrix<'py> = PyReadonlyArray2<'py, f64>;
@@ -144,43 +147,37 @@ struct Problem<'a> {
 }
 
 fn solve_all<'py>(py: Python<'py>, problems: &[Problem<'_>]) -> PyResult<PyVector<'py>> {
-    let pool = pool(py)?;
     let mut out = vec![0.0; problems.len()];
-    let mut start = 0;
-    while start < problems.len() {
-        let mut end = start;
-        let mut n_costs = 0;
-        while end < problems.len() && (end == start || n_costs < COSTS_AT_ONCE) {
-            n_costs += problems[end].costs.len();
-            end += 1;
-        }
-        let (problems, out) = (&problems[start..end], &mut out[start..end]);
-        let solved = py.detach(|| {
-            let solve = |workspace: &mut Workspace, (i, (out, problem)): (usize, (_, &Problem))| {
-                let Problem {
-                    costs,
-                    supply,
-                    demand,
-                } = problem;
-                let out: &mut f64 = out;
-                *out = transport::cost(costs, supply, demand, workspace).map_err(|e| (i, e))?;
-                Ok(())
-            };
-            pool.install(|| {
-                let each = out.par_iter_mut().zip(problems).enumerate();
-                each.try_for_each_init(Workspace::default, solve)
-            })
-        });
-        if let Err((i, error)) = solved {
-            return Err(of_problem(py, start + i, &to_python(error)));
-        }
-        start = end;
-        py.check_signals()?;
+    let solved = run_borrowed(py, |monitor| {
+        let workspace = || {
+            let mut workspace = Workspace::default();
+            workspace.stop_when(monitor.flag());
+            workspace
+        };
+        let solve = |workspace: &mut Workspace, (i, (out, problem)): (usize, (_, &Problem))| {
+            let Problem {
+                costs,
+                supply,
+                demand,
+            } = problem;
+            let out: &mut f64 = out;
+            *out = transport::cost(costs, supply, demand, workspace).map_err(|e| (i, e))?;
+            match monitor.advance(1) {
+                ControlFlow::Continue(()) => Ok(()),
+                ControlFlow::Break(()) => Err((i, Error::Interrupted)),
+            }
+        };
+        let each = out.par_iter_mut().zip(problems).enumerate();
+        Ok(each.try_for_each_init(workspace, solve))
+    })?;
+    match solved {
+        Ok(()) => Ok(PyArray1::from_vec(py, out)),
+        Err((i, error)) => Err(of_problem(py, i, &to_python(error))),
     }
-    Ok(PyArray1::from_vec(py, out))
 }
 
-/// Of its own data, so that the caller can leave.
+/// Of its own data, so that the caller can leave at once; the solver looks at the flag only
+/// when it has begun to improve its plan, seconds after the start of the largest problems.
 fn solve_long(py: Python<'_>, costs: &[f64], supply: &[f64], demand: &[f64]) -> PyResult<Solution> {
     let mut copied = Vec::with_capacity(costs.len());
     for part in costs.chunks(COSTS_AT_ONCE) {
@@ -189,8 +186,10 @@ fn solve_long(py: Python<'_>, costs: &[f64], supply: &[f64], demand: &[f64]) -> 
         py.check_signals()?;
     }
     let (costs, supply, demand) = (copied, supply.to_vec(), demand.to_vec());
-    run(py, None, move |_| {
-        transport::solve(&costs, &supply, &demand)
+    run(py, None, move |monitor| {
+        let mut workspace = Workspace::default();
+        workspace.stop_when(monitor.flag());
+        transport::solve_with(&costs, &supply, &demand, &mut workspace)
     })
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use numpy::{PyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString, PyType};
+use pyo3::types::{PyBytes, PyIterator, PyList, PyString, PyType};
 use wordmover::Precision;
 
 use crate::errors::to_python;
@@ -23,7 +23,8 @@ pub struct PyWordVectors(pub Arc<wordmover::WordVectors>);
 
 #[pymethods]
 impl PyWordVectors {
-    /// The built-in table: the 80,000 most frequent words of GloVe 6B in 100 dimensions.
+    /// The built-in table: 81,000 words and word pieces in 160 dimensions,
+    /// distilled from MiniLM; words that it lacks are composed of pieces.
     #[staticmethod]
     #[pyo3(signature = () -> "WordVectors")]
     fn builtin() -> Self {
@@ -155,6 +156,11 @@ impl PyWordVectors {
 
     fn __len__(&self) -> usize {
         self.0.len()
+    }
+
+    /// The words, in the order of the file.
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
+        PyList::new(py, self.0.words())?.try_iter()
     }
 
     fn __contains__(&self, word: &Bound<'_, PyAny>) -> bool {

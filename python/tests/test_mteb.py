@@ -7,6 +7,7 @@ import types
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
 from wordmover import WordMoversEmbedding
 from wordmover.mteb import MtebEncoder
@@ -61,3 +62,8 @@ def test_the_description_names_the_dimension(encoder, monkeypatch):
     monkeypatch.setitem(sys.modules, "mteb.models.model_meta", module)
     meta = encoder.mteb_model_meta
     assert (meta.name, meta.embed_dim) == ("wordmover/wme", 8)
+
+
+def test_an_embedding_must_be_fitted_first():
+    with pytest.raises(NotFittedError):
+        MtebEncoder(WordMoversEmbedding())

@@ -83,7 +83,7 @@ def test_other_vectors_must_be_given_or_bundled(program, corpus, tmp_path, toy):
     assert WordMoversEmbedding.load(apart, vectors=toy).transform(TEXTS).tobytes() == expected
     with pytest.raises(ValueError, match="fitted with the vectors toy.*must be given"):
         WordMoversEmbedding.load(apart)
-    with pytest.raises(ValueError, match="not with glove-6b"):
+    with pytest.raises(ValueError, match="not with minilm-160d"):
         WordMoversEmbedding.load(apart, vectors="builtin")
 
 

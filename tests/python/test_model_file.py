@@ -32,8 +32,9 @@ def test_metadata_and_tensors(case):
         "random_words": "uniform",
         "normalization": "center-unit",
         "seed": 5,
-        "tokenizer": {"case": "lower", "stop_words": "none"},
+        "tokenizer": {"case": "lower", "stop_words": "none", "version": "2"},
         "bag": {"weighting": "tfidf", "min_count": 1, "max_words": 500},
+        "unknown": "skip",
         "post_processing": "standardize",
         "components": {"flatten": 3},
     }
@@ -53,9 +54,13 @@ def test_metadata_and_tensors(case):
         "center": ("float64", (12,)),
         "feature_means": ("float64", (20,)),
         "feature_scales": ("float64", (20,)),
-        "component_scales": ("float64", (10,)),
-        "components": ("float64", (10, 20)),
+        "component_scales": ("float64", (3,)),
+        "components": ("float64", (3, 20)),
         "random_lengths": ("uint32", (20,)),
+        "unknown_ends": ("uint64", (0,)),
+        "unknown_document_frequencies": ("uint64", (0,)),
+        "unknown_occurrences": ("uint64", (0,)),
+        "unknown_words": ("uint8", (0,)),
         "random_words": ("float32", (n_random, 12)),
         "vocabulary": ("uint8", (sum(len(word.encode()) for word in model.vocabulary),)),
     }
@@ -75,7 +80,9 @@ def test_every_choice_is_spelled_as_documented(wordmover, case):
     plain = ["--features", 2, "--normalize", "none", "--gamma", "none"]
     model = case.fit(*plain, "--case", "keep", "--max-words", 3, "--min-count", 2)
     assert model.parameters["gamma"] == "none" and model.metadata["gamma"] == "null"
-    assert model.parameters["tokenizer"] == {"case": "keep", "stop_words": "none"}
+    assert model.parameters["tokenizer"] == {
+        "case": "keep", "stop_words": "none", "version": "2"
+    }
     assert model.parameters["bag"] == {"weighting": "nbow", "min_count": 2, "max_words": 3}
     assert case.fit("--features", 2).parameters["gamma"] == "auto"
     for options, finish, components in [

@@ -2,12 +2,14 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::collections::HashMap;
 use std::io::Write;
 use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle, WeakProgressBar};
+use wordmover::{UnknownWords, WordCounts, WordSpace, WordVectors};
 use wordmover_classify::Event;
 
 /// A terminal with fewer columns has no room for a bar.
@@ -208,33 +210,97 @@ impl std::fmt::Display for Stages {
 }
 
 /// What was seen of a corpus.
-#[derive(Debug, Default, Clone, Copy)]
+#[derive(Debug, Default, Clone)]
 pub struct CorpusSummary {
     pub n_documents: u64,
-    pub n_known: u64,
-    pub n_unknown: u64,
+    n_known: u64,
+    n_unknown: u64,
+    /// How often each word occurs that the vectors do not know.
+    unknown: HashMap<Box<str>, u64>,
     /// Documents without a word to stand on.
     pub n_empty: u64,
     /// Documents that lost words to the limit on distinct words.
     pub n_cut: u64,
 }
 
+/// Below this share of known words, the unknown ones are named.
+const LOW_COVERAGE: f64 = 0.8;
+
+/// So many of them.
+const NAMED: usize = 10;
+
 impl CorpusSummary {
+    /// Takes note of one document.
+    pub fn observe(&mut self, counts: &WordCounts) {
+        self.n_documents += 1;
+        self.n_known += counts.n_known;
+        self.n_unknown += counts.n_unknown;
+        for (word, n) in &counts.unknown {
+            match self.unknown.get_mut(word) {
+                Some(sum) => *sum += u64::from(*n),
+                None => drop(self.unknown.insert(word.clone(), u64::from(*n))),
+            }
+        }
+    }
+
     /// Documents, words, coverage by the vectors.
-    pub fn describe(&self, vectors: &str) -> String {
+    pub fn describe(&self, vectors: &WordVectors, unknown: UnknownWords) -> String {
         let n_words = self.n_known + self.n_unknown;
-        let share = match n_words {
-            0 => String::new(),
-            n => format!(
-                ", {:.1}% of them known to {vectors}",
-                100.0 * self.n_known as f64 / n as f64
-            ),
-        };
-        format!(
-            "{}, {}{share}",
+        let percent = |n: u64| 100.0 * n as f64 / n_words as f64;
+        let mut text = format!(
+            "{}, {}",
             count(self.n_documents, "document"),
             count(n_words, "word")
-        )
+        );
+        if n_words > 0 {
+            let (known, name) = (percent(self.n_known), vectors.name());
+            text += &format!(", {known:.1}% of them known to {name}");
+        }
+        let given = self.unknown.iter();
+        let given = given.filter(|(word, _)| unknown.gives_vector(word, vectors));
+        let n_given: u64 = given.map(|(_, n)| n).sum();
+        if n_given > 0 {
+            let how = match unknown {
+                UnknownWords::Compose => "composed of their parts",
+                _ => "with vectors of their own",
+            };
+            text += &format!(", {:.1}% {how}", percent(n_given));
+        }
+        text
+    }
+
+    /// The words that the vectors do not know, the most frequent first.
+    pub fn unknown_words(&self) -> Vec<(&str, u64)> {
+        let mut words: Vec<(&str, u64)> = self.unknown.iter().map(|(w, &n)| (&**w, n)).collect();
+        words.sort_unstable_by_key(|&(word, n)| (std::cmp::Reverse(n), word));
+        words
+    }
+
+    /// What to say where few words are known.
+    pub fn coverage_warning(&self) -> Option<String> {
+        let n_words = self.n_known + self.n_unknown;
+        if n_words == 0 || self.n_known as f64 >= LOW_COVERAGE * n_words as f64 {
+            return None;
+        }
+        let words = self.unknown_words().into_iter().take(NAMED);
+        let words: Vec<&str> = words.map(|(word, _)| word).collect();
+        Some(format!(
+            "few words are known; the most frequent others: {} (all: wordmover vectors coverage)",
+            words.join(" ")
+        ))
+    }
+
+    /// Words known and unknown.
+    pub fn n_words(&self) -> (u64, u64) {
+        (self.n_known, self.n_unknown)
+    }
+}
+
+/// Says what was seen of a corpus, and where few of its words are known, which are not.
+pub fn say_coverage(summary: &CorpusSummary, space: &WordSpace) {
+    say(&summary.describe(space.vectors(), space.unknown()));
+    if let Some(warning) = summary.coverage_warning() {
+        say(&warning);
     }
 }
 

@@ -55,6 +55,17 @@ def wmd(
     case: str = ...,
     return_plan: Literal[True],
 ) -> tuple[float, list[WordMove]]: ...
+@overload
+def wmd(
+    a: Document | Mapping[str, float],
+    b: Document | Mapping[str, float],
+    *,
+    vectors: VectorsLike = ...,
+    normalization: str | None = ...,
+    stop_words: str | Iterable[str] | None = ...,
+    case: str = ...,
+    return_plan: bool,
+) -> float | tuple[float, list[WordMove]]: ...
 def wmd(
     a: Document | Mapping[str, float],
     b: Document | Mapping[str, float],
@@ -127,6 +138,16 @@ def transport(
     return_plan: Literal[True],
     return_duals: Literal[True],
 ) -> tuple[float, Vector, Duals]: ...
+@overload
+def transport(
+    C: ArrayLike,
+    a: ArrayLike,
+    b: ArrayLike,
+    *,
+    normalize: bool = ...,
+    return_plan: bool = ...,
+    return_duals: bool = ...,
+) -> float | tuple[float, Vector] | tuple[float, Duals] | tuple[float, Vector, Duals]: ...
 def transport(
     C: ArrayLike,
     a: ArrayLike,
@@ -143,8 +164,8 @@ def transport(
     as weights that were computed in single precision need.
 
     Returns the cost, and on request the plan (a matrix whose rows sum to `a` and columns to
-    `b`) and dual values `(u, v)`, which prove it: `u[i] + v[j] <= C[i, j]` everywhere, and
-    `u @ a + v @ b` is the cost.
+    `b`, to 1e-9 of the total where these sums differ) and dual values `(u, v)`, which prove it:
+    `u[i] + v[j] <= C[i, j]` everywhere, and `u @ a + v @ b` is the cost.
     """
     costs, supply, demand = _matrix(C), _weights(a, "a", normalize), _weights(b, "b", normalize)
     if not (return_plan or return_duals):
@@ -189,6 +210,8 @@ def _real(values: Any, name: str) -> Vector:
     """Numbers in double precision; not those that would lose their imaginary part."""
     if np.iscomplexobj(values):
         raise TypeError(f"{name} are complex numbers: they must be real")
+    if np.ma.is_masked(values):
+        raise TypeError(f"{name} have masked values: fill them first")
     return np.asarray(values, dtype=np.float64, order="C")
 
 
@@ -216,7 +239,8 @@ def _stacked_weights(values: Any, name: str, n: int, normalize: bool) -> Vector:
 
 
 def _listed_weights(values: Any, name: str, n: int, normalize: bool) -> list[Vector]:
-    if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype != object:
+    is_array = isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype != object
+    if is_array or (len(values) > 0 and all(np.ndim(weight) == 0 for weight in values)):
         return [_weights(values, name, normalize)] * n
     return [_weights(weights, name, normalize) for weights in values]
 

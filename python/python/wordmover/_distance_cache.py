@@ -19,6 +19,10 @@ class Distances(Protocol):
     def nbytes(self) -> int: ...
 
 
+#: Fewer distances than this are sooner computed than looked up: a service that embeds text by
+#: text would keep them all, and never meet one again.
+FEWEST = 1 << 13
+
 #: Bytes that may be kept in a process.
 LIMIT = int(os.environ.get("WORDMOVER_CACHE_BYTES", 256 << 20))
 
@@ -30,8 +34,8 @@ _n_bytes = 0
 
 
 def is_worthwhile(n_distances: int) -> bool:
-    """Whether so many may be kept."""
-    return n_distances * 4 <= LIMIT
+    """Whether so many are kept."""
+    return FEWEST <= n_distances <= LIMIT // 4
 
 
 def get(key: str) -> Any:

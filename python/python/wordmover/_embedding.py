@@ -34,9 +34,9 @@ class WordMoversEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     """Texts to vectors by the Word Mover's Embedding.
 
     Feature j of a document x is exp(-gamma * WMD(x, omega_j)) / sqrt(n_features) for
-    random documents omega_j, and then finished, so that cosines tell documents apart; WMD
-    is exact. With post_processing="raw" and components="keep" these are the features of the paper,
-    whose inner products approximate the Word Mover's Kernel. Documents are texts, or lists
+    random documents omega_j, post-processed so that cosines tell documents apart; WMD is
+    exact. With post_processing="raw" and components="keep" these are the features of the
+    paper, whose inner products approximate the Word Mover's Kernel. Documents are texts, or lists
     of words that were tokenised elsewhere, which are taken as they are.
 
     Parameters
@@ -58,9 +58,9 @@ class WordMoversEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     random_words : "uniform", "uniform-centered", "gaussian" or "vocabulary"
         Distribution of the random words; default "uniform", the paper's.
     post_processing : "standardize", "center" or "raw", default "standardize"
-        What is done to the features at last, by their mean and spread over the corpus.
+        Post-processing of the features, by their mean and spread over the corpus.
     components : "keep", "flatten=K" or "remove=K", default "flatten=3"
-        What is done to the first K principal components of the finished features: scaled
+        What is done to the first K principal components of the features then: scaled
         down to the strength of the next one, or taken out.
     stop_words : "smart", None or iterable of str, default "smart"
         Words of texts to drop.
@@ -87,9 +87,9 @@ class WordMoversEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     ----------
     gamma_ : float or None
         The gamma in use.
-    known_share_ : float
+    known_share_ : float or None
         Share of the fitted documents' words that the vectors know. Below 0.8, use larger
-        vectors. Not known of models that were loaded.
+        vectors. None for models that were loaded: the file does not hold it.
     vectors_ : WordVectors
         The word vectors in use.
     """
@@ -198,7 +198,11 @@ class WordMoversEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             embeddings /= np.where(lengths > 0, lengths, 1)
         self._mark_empty(embeddings, bags)
         if convert_to_tensor:
-            import torch
+            try:
+                import torch
+            except ImportError as error:
+                needed = "convert_to_tensor=True needs PyTorch: pip install wordmover[torch]"
+                raise ImportError(needed) from error
 
             tensor = torch.from_numpy(embeddings)
             return tensor[0] if is_single else tensor
@@ -214,7 +218,11 @@ class WordMoversEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         The texts are read where they are. A missing text has a missing embedding.
         """
         check_is_fitted(self)
-        from wordmover._arrow import embed_batch
+        try:
+            from wordmover._arrow import embed_batch
+        except ImportError as error:
+            needed = "embed_arrow needs pyarrow: pip install wordmover[arrow]"
+            raise ImportError(needed) from error
 
         return embed_batch(self._model, batch, column=column, output=output)
 
@@ -244,6 +252,7 @@ class WordMoversEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             params["vectors"] = "builtin"
         estimator = cls(**params)
         estimator._model = model
+        estimator.known_share_ = None
         return estimator
 
     @property
@@ -293,7 +302,7 @@ class WordMoversEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             _distance_cache.put(key, drawn)
         self._model = drawn.scale(self.gamma)
         n_known, n_unknown = counts.n_tokens
-        self.known_share_ = n_known / max(1, n_known + n_unknown)
+        self.known_share_: float | None = n_known / max(1, n_known + n_unknown)
         return counts
 
     def _bags(self, counts: WordCounts) -> Bags:
@@ -327,6 +336,23 @@ class WordMoversEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     def _mark_empty(self, embeddings: NDArray[np.float32], bags: Bags) -> None:
         if self.on_empty == "nan":
             embeddings[bags.empty] = np.nan
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()
+        if isinstance(self.vectors, WordVectors) and "_model" in state:
+            # Without its vectors, which the parameter holds already, unless it was set anew.
+            read, (content, vectors) = self._model.__reduce__()
+            if vectors.checksum == self.vectors.checksum:
+                vectors = self.vectors
+            state = {**state, "_model": None, "_model_parts": (read, content, vectors)}
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        if "_model_parts" in state:
+            read, content, vectors = state["_model_parts"]
+            kept = {name: value for name, value in state.items() if name != "_model_parts"}
+            state = {**kept, "_model": read(content, vectors)}
+        super().__setstate__(state)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_model")

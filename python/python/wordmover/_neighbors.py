@@ -114,6 +114,17 @@ class KNeighborsWMD(ClassifierMixin, BaseEstimator):
         *,
         return_distance: Literal[False],
     ) -> NDArray[np.int64]: ...
+    @overload
+    def kneighbors(
+        self, X: Iterable[Document] | None, n_neighbors: int | None, return_distance: Literal[False]
+    ) -> NDArray[np.int64]: ...
+    @overload
+    def kneighbors(
+        self,
+        X: Iterable[Document] | None = ...,
+        n_neighbors: int | None = ...,
+        return_distance: bool = ...,
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64]] | NDArray[np.int64]: ...
     def kneighbors(
         self,
         X: Iterable[Document] | None = None,

@@ -109,7 +109,8 @@ def seed_of(random_state: Any) -> int:
 def reporting(
     progress: Progress, total: int, label: str
 ) -> Iterator[Callable[[int], object] | None]:
-    """What the native side is to call with the work done so far."""
+    """What the native side is to call with the work done so far. `total` is an estimate: a small
+    corpus is fitted with background documents beside its own."""
     if progress is False:
         yield None
     elif progress is True:
@@ -119,9 +120,9 @@ def reporting(
             needed = "progress=True needs tqdm: pip install wordmover[progress]"
             raise ImportError(needed) from error
         with tqdm(total=total, desc=label, unit_scale=True) as bar:
-            yield lambda done: bar.update(done - bar.n)
+            yield lambda done: bar.update(min(done, total) - bar.n)
     elif callable(progress):
         report = progress
-        yield lambda done: report(done, total)
+        yield lambda done: report(min(done, total), total)
     else:
         raise TypeError(f"progress is {progress!r}: it must be a bool or a function")

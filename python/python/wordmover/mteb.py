@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from wordmover._embedding import WordMoversEmbedding
 
@@ -24,6 +25,7 @@ class MtebEncoder:
     def __init__(
         self, embedding: WordMoversEmbedding, *, name: str = "wordmover/wme", revision: str = "1"
     ) -> None:
+        check_is_fitted(embedding)
         self._embedding = embedding
         self._name = name
         self._revision = revision

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use wordmover::{EmbeddingParams, Normalization, RandomWords, Weighting};
+use wordmover::{EmbeddingParams, Normalization, RandomWords, UnknownWords, Weighting};
 use wordmover_classify::{Cache, KnnParams, Method, Protocol, Views, WmeParams};
 
 use super::groups::{parameter_error, set};
@@ -171,6 +171,16 @@ impl LearningArguments {
             params.weightings = vec![weights];
         }
         Ok(params)
+    }
+
+    /// What becomes of words that the vectors do not know, if the options or the protocol
+    /// settle it.
+    pub fn unknown(&self) -> Option<UnknownWords> {
+        let protocol = match self.protocol() {
+            Protocol::Paper => Some(UnknownWords::Skip),
+            _ => None,
+        };
+        self.text.unknown.or(protocol)
     }
 
     fn set_embedding(&self, embedding: &mut EmbeddingParams) {

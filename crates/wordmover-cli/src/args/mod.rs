@@ -28,7 +28,7 @@ use values::{at_least_one, named, uncentered};
 #[command(
     name = "wordmover",
     version,
-    after_help = "Word vectors are built in (80,000 English words of GloVe 6B); --vectors takes others.\n\
+    after_help = "Word vectors are built in (81,000 English words distilled from MiniLM; others are composed of their parts); --vectors takes others.\n\
                   Exit codes: 0 done, 1 failed, 2 called wrongly, 130 interrupted, 143 terminated."
 )]
 pub struct Arguments {
@@ -333,6 +333,22 @@ pub enum VectorsCommand {
         limit: Option<usize>,
         #[command(flatten)]
         writing: WritingArguments,
+    },
+    /// Which words of a corpus the vectors do not know, the most frequent first
+    #[command(after_help = "Examples:\n  \
+        wordmover vectors coverage docs.txt\n  \
+        wordmover vectors coverage docs.tsv --column text --vectors glove.txt.gz --json")]
+    Coverage {
+        /// Documents: .txt (one a line), .tsv, .csv or .jsonl, also .gz; - is standard input
+        #[arg(value_name = "CORPUS")]
+        documents: PathBuf,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        input: InputArguments,
+        #[command(flatten)]
+        vectors: VectorArguments,
     },
     /// The words nearest to a word, by cosine
     #[command(after_help = "Examples:\n  \

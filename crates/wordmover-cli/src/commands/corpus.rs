@@ -82,10 +82,7 @@ impl Batches {
                 .collect()
         });
         for document in &counted {
-            summary.n_documents += 1;
-            let counts: &WordCounts = document.counts.borrow();
-            summary.n_known += counts.n_known;
-            summary.n_unknown += counts.n_unknown;
+            summary.observe(document.counts.borrow());
         }
         progress.inc(counted.len() as u64);
         Ok(counted)

@@ -17,7 +17,7 @@ use crate::input::{self, Documents};
 use crate::output::{
     BackgroundWriter, Destination, Ids, OutputFile, check_outputs, is_closed_pipe,
 };
-use crate::progress::{self, CorpusSummary, Stages, count, say};
+use crate::progress::{self, CorpusSummary, Stages, count, say, say_coverage};
 use crate::spool::SpoolReader;
 use crate::usage::usage_error;
 
@@ -196,8 +196,7 @@ impl Run<'_> {
 
     fn summarize(&self, model: &WordMoversEmbedding, n_rows: u64) {
         let summary = &self.summary;
-        let vectors = model.space().vectors();
-        say(&summary.describe(vectors.name()));
+        say_coverage(summary, model.space());
         if summary.n_empty > 0 {
             let row = match self.arguments.on_empty {
                 OnEmpty::Nan => "NaN",

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 use serde_json::{Value, json};
+use wordmover::UnknownWords;
 use wordmover_classify::{CrossValidation, Evaluation, LabeledCorpus, evaluate_splits};
 use wordmover_learn::split::Split;
 
@@ -59,8 +60,13 @@ pub fn run(arguments: &EvaluateArguments, quiet: bool) -> Result<()> {
     };
     if !quiet {
         let n_classes = count(corpus.classes().len() as u64, "class");
-        let described = labeled.summary.describe(corpus.vectors().name());
+        let described = labeled
+            .summary
+            .describe(corpus.vectors(), unknown(arguments, &corpus));
         say(&format!("{n_classes}, {described}"));
+        if let Some(warning) = labeled.summary.coverage_warning() {
+            say(&warning);
+        }
     }
 
     let watcher = Watcher::new(quiet);
@@ -147,7 +153,10 @@ fn heading(
         facts: vec![
             ("method", method_name(arguments).to_owned()),
             ("protocol", protocol_name(arguments.learning.protocol())),
-            ("documents", summary.describe(corpus.vectors().name())),
+            (
+                "documents",
+                summary.describe(corpus.vectors(), unknown(arguments, corpus)),
+            ),
             ("vectors", report::describe(corpus.vectors())),
             ("seed", arguments.learning.seed.to_string()),
             ("program", PROGRAM.to_owned()),
@@ -327,4 +336,10 @@ mod tests {
             assert_eq!(split(values).unwrap_err().to_string(), problem);
         }
     }
+}
+
+/// What becomes of words that the vectors do not know.
+fn unknown(arguments: &EvaluateArguments, corpus: &LabeledCorpus) -> UnknownWords {
+    let unknown = arguments.learning.unknown();
+    unknown.unwrap_or_else(|| UnknownWords::default_for(corpus.vectors()))
 }

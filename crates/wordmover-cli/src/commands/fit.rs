@@ -10,7 +10,7 @@ use super::corpus::{Batches, Counted};
 use crate::args::FitArguments;
 use crate::input::{self, Documents};
 use crate::output::{OutputFile, check_outputs};
-use crate::progress::{self, CorpusSummary, Stages, say};
+use crate::progress::{self, CorpusSummary, Stages, say, say_coverage};
 use crate::spool::SpoolWriter;
 
 pub fn run(arguments: &FitArguments, quiet: bool) -> Result<()> {
@@ -38,8 +38,7 @@ pub fn run(arguments: &FitArguments, quiet: bool) -> Result<()> {
         OutputFile::holding(&bytes, &arguments.output, arguments.writing.force)?.commit()
     })?;
     if !quiet {
-        let vectors = model.space().vectors().name();
-        say(&summary.describe(vectors));
+        say_coverage(&summary, model.space());
         if let Some(gamma) = model.gamma() {
             say(&format!("gamma {gamma}"));
         }

@@ -11,7 +11,7 @@ use super::corpus::Batches;
 use crate::args::PredictArguments;
 use crate::input;
 use crate::output::{OutputFile, as_cell, cannot_write, check_outputs};
-use crate::progress::{self, CorpusSummary, Stages, Watcher, count, say};
+use crate::progress::{self, CorpusSummary, Stages, Watcher, count, say, say_coverage};
 use crate::usage::usage_error;
 
 pub fn run(arguments: &PredictArguments, quiet: bool) -> Result<()> {
@@ -66,8 +66,7 @@ pub fn run(arguments: &PredictArguments, quiet: bool) -> Result<()> {
     let n_written = writer.n_written;
     writer.finish()?;
     if !quiet {
-        let vectors = classifier.embedding().space().vectors();
-        say(&summary.describe(vectors.name()));
+        say_coverage(&summary, classifier.embedding().space());
         if summary.n_empty > 0 {
             let documents = count(summary.n_empty, "document");
             say(&format!(

@@ -18,7 +18,7 @@ use super::neighbor_table::NeighborTable;
 use crate::args::{SearchArguments, SearchBy, set};
 use crate::input::{self, DocumentText, Documents, Format, InputOptions};
 use crate::output::print;
-use crate::progress::{self, CorpusSummary, Stages, count, say};
+use crate::progress::{self, CorpusSummary, Stages, count, say, say_coverage};
 use crate::usage::usage_error;
 
 /// Candidates re-ranked by exact distance if not given.
@@ -118,7 +118,7 @@ pub fn run(arguments: &SearchArguments, quiet: bool) -> Result<()> {
     print_answers(&corpus, &queries, &found, arguments)?;
 
     if !quiet {
-        say(&corpus.summary.describe(vectors.name()));
+        say_coverage(&corpus.summary, corpus.model.space());
         if n_without_words > 0 {
             let documents = count(n_without_words as u64, "document");
             say(&format!("{documents} without a known word: never found"));
@@ -222,9 +222,7 @@ impl Corpus {
             let counts: Vec<WordCounts> = texts.map(|t| source.counts(&t.text)).collect();
             let mut summary = CorpusSummary::default();
             for counts in &counts {
-                summary.n_documents += 1;
-                summary.n_known += counts.n_known;
-                summary.n_unknown += counts.n_unknown;
+                summary.observe(counts);
                 if let Source::Corpus(fitter) = &mut source {
                     fitter.observe(counts);
                 }

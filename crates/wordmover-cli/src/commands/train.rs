@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use serde_json::json;
+use wordmover::UnknownWords;
 use wordmover_classify::{LabeledCorpus, TextClassifier};
 
 use super::labeled::{self, protocol_name};
@@ -37,8 +38,11 @@ pub fn run(arguments: &TrainArguments, quiet: bool) -> Result<()> {
     let (corpus, summary) = (labeled.corpus, labeled.summary);
     if !quiet {
         let n_classes = count(corpus.classes().len() as u64, "class");
-        let described = summary.describe(corpus.vectors().name());
+        let described = summary.describe(corpus.vectors(), unknown(arguments, &corpus));
         say(&format!("{n_classes}, {described}"));
+        if let Some(warning) = summary.coverage_warning() {
+            say(&warning);
+        }
     }
 
     let watcher = Watcher::new(quiet);
@@ -97,10 +101,19 @@ fn heading(arguments: &TrainArguments, corpus: &LabeledCorpus, summary: &CorpusS
         facts: vec![
             ("classifier", arguments.output.display().to_string()),
             ("protocol", protocol_name(arguments.learning.protocol())),
-            ("documents", summary.describe(corpus.vectors().name())),
+            (
+                "documents",
+                summary.describe(corpus.vectors(), unknown(arguments, corpus)),
+            ),
             ("vectors", report::describe(corpus.vectors())),
             ("seed", arguments.learning.seed.to_string()),
             ("program", PROGRAM.to_owned()),
         ],
     }
+}
+
+/// What becomes of words that the vectors do not know.
+fn unknown(arguments: &TrainArguments, corpus: &LabeledCorpus) -> UnknownWords {
+    let unknown = arguments.learning.unknown();
+    unknown.unwrap_or_else(|| UnknownWords::default_for(corpus.vectors()))
 }

@@ -5,12 +5,15 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use serde_json::json;
+use wordmover::text::{StopWords, Tokenizer};
 use wordmover::vectors::Precision;
-use wordmover::{Error, WordVectors};
+use wordmover::{Error, UnknownWords, WordCounts, WordVectors};
 
+use super::corpus::Batches;
 use crate::args::{VectorArguments, VectorsCommand};
+use crate::input::{self, InputOptions};
 use crate::output::{OutputFile, cannot_write, check_outputs, print};
-use crate::progress::{Stages, count, say};
+use crate::progress::{self, CorpusSummary, Stages, count, say};
 use crate::usage::usage_error;
 
 pub fn run(command: &VectorsCommand, quiet: bool) -> Result<()> {
@@ -28,6 +31,12 @@ pub fn run(command: &VectorsCommand, quiet: bool) -> Result<()> {
             limit,
             writing,
         } => convert(file, output, *precision, *limit, writing.force, quiet),
+        VectorsCommand::Coverage {
+            documents,
+            json,
+            input,
+            vectors,
+        } => coverage(documents, &input.options(), vectors, *json, quiet),
         VectorsCommand::Nearest {
             word,
             k,
@@ -35,6 +44,52 @@ pub fn run(command: &VectorsCommand, quiet: bool) -> Result<()> {
             json,
         } => nearest(word, *k, vectors, *json),
     }
+}
+
+/// Lists the words of a corpus that the vectors do not know. Stop words are no matter of the
+/// vectors and count like any other word.
+fn coverage(
+    documents: &Path,
+    input: &InputOptions,
+    vectors: &VectorArguments,
+    json: bool,
+    quiet: bool,
+) -> Result<()> {
+    let documents = input::open(documents, input)?;
+    let vectors = vectors.open()?;
+    let tokenizer = Tokenizer {
+        stop_words: StopWords::None,
+        ..Tokenizer::default()
+    };
+    let (mut summary, mut stages) = (CorpusSummary::default(), Stages::default());
+    let progress = progress::counter(quiet, "reading");
+    let mut batches = Batches::of(documents);
+    loop {
+        let count = |text: &str| WordCounts::from_text(text, &tokenizer, &vectors);
+        let batch = batches.next(count, &mut summary, &mut stages, &progress)?;
+        if batch.is_empty() {
+            break;
+        }
+    }
+    progress.finish_and_clear();
+    let unknown = summary.unknown_words();
+    if json {
+        let (n_known, n_unknown) = summary.n_words();
+        let words: Vec<_> = unknown
+            .iter()
+            .map(
+                |(word, n)| json!({ "word": word, "count": n, "composed": vectors.composes(word) }),
+            )
+            .collect();
+        let value = json!({ "known": n_known, "unknown": n_unknown, "words": words });
+        return print(&format!("{value}\n"));
+    }
+    let lines = unknown.iter().map(|(word, n)| format!("{n}\t{word}\n"));
+    print(&lines.collect::<String>())?;
+    if !quiet {
+        say(&summary.describe(&vectors, UnknownWords::default_for(&vectors)));
+    }
+    Ok(())
 }
 
 fn info(file: Option<&Path>, limit: Option<usize>, verify: bool, json: bool) -> Result<()> {

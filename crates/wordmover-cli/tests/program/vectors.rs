@@ -172,3 +172,23 @@ fn what_holds_no_vectors_is_refused_by_name() {
         "{ended:?}"
     );
 }
+
+#[test]
+fn words_that_are_not_known_are_listed_and_low_coverage_is_told() {
+    let place = place();
+    place.write("german.txt", "Wissenschaftler entdeckten gestern merkw\u{fc}rdige Zusammenh\u{e4}nge\nWissenschaftler schweigen\n");
+    let listed = place.ok("vectors coverage german.txt -q");
+    assert!(listed.starts_with("2\twissenschaftler\n"), "{listed}");
+    let json: Value =
+        serde_json::from_str(&place.ok("vectors coverage german.txt --json")).unwrap();
+    assert_eq!(json["words"][0]["count"], 2);
+    assert_eq!(json["words"][0]["composed"], true);
+    let ended = place.run("embed german.txt -o german.npy");
+    let told = "few words are known; the most frequent others: wissenschaftler ";
+    assert!(ended.stderr.contains(told), "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("% composed of their parts"),
+        "{}",
+        ended.stderr
+    );
+}

@@ -21,6 +21,8 @@
 //!   terms as met on the way say when a pass over all rows, without moves, is worth it.
 //! - From one C to the next all dual values are multiplied by the one factor that is best.
 
+use std::ops::ControlFlow;
+
 use crate::split::shuffle;
 
 use super::group::Group;
@@ -67,19 +69,26 @@ impl<const L: usize> Pass<L> {
 }
 
 /// When a solver stops, and in which order it goes.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Schedule {
+#[derive(Clone, Copy)]
+pub(crate) struct Schedule<'a> {
     pub tolerance: f64,
     pub max_epochs: usize,
     pub seed: u64,
+    /// Called before every pass. If it breaks, machines are left as they are.
+    progress: &'a (dyn Fn() -> ControlFlow<()> + Sync),
 }
 
-impl Schedule {
-    pub fn of(params: &LinearParams) -> Self {
+impl<'a> Schedule<'a> {
+    pub fn is_stopped(&self) -> bool {
+        (self.progress)().is_break()
+    }
+
+    pub fn of(params: &LinearParams, progress: &'a (dyn Fn() -> ControlFlow<()> + Sync)) -> Self {
         Schedule {
             tolerance: params.tolerance,
             max_epochs: params.max_epochs,
             seed: params.seed,
+            progress,
         }
     }
 }
@@ -105,7 +114,7 @@ impl<const L: usize> Group<'_, L> {
         for epoch in 1..=most_epochs {
             shuffle(&mut order, schedule.seed, epoch as u64);
             let pass = self.descend(cost, &order, &mut visited, &limit);
-            let is_last = epoch == schedule.max_epochs;
+            let is_last = epoch == schedule.max_epochs || schedule.is_stopped();
             let seems_done = |lane: usize| {
                 is_last || pass.gap[lane] <= schedule.tolerance * pass.objective(lane)
             };

@@ -1,5 +1,7 @@
 //! The fitted classifier.
 
+use std::ops::ControlFlow;
+
 use rayon::prelude::*;
 
 use crate::error::{Error, Result, same_length};
@@ -47,17 +49,36 @@ impl LinearClassifier {
         features: FeatureBlocks,
         targets: &Targets,
     ) -> Result<Self> {
+        Self::fit_with_progress(params, features, targets, &|| ControlFlow::Continue(()))
+    }
+
+    /// [`fit_checked`](Self::fit_checked) that `progress`, which is called before every pass
+    /// over the rows, can end.
+    ///
+    /// # Errors
+    ///
+    /// As for [`fit`](Self::fit), and [`Error::Interrupted`] if `progress` broke.
+    pub fn fit_with_progress(
+        params: &CheckedLinearParams,
+        features: FeatureBlocks,
+        targets: &Targets,
+        progress: &(dyn Fn() -> ControlFlow<()> + Sync),
+    ) -> Result<Self> {
         let params = params.get();
+        let schedule = Schedule::of(params, progress);
         check_problem(params, &features, targets)?;
         let design = Design::new(features, targets.learnt(0..targets.n_rows())?, params);
         let companies = companies(targets.n_machines(), 1);
         let solve = |&(first, n): &Company| match n {
-            1 => Part::solve::<1>(&design, targets, params, first, n),
-            2 => Part::solve::<2>(&design, targets, params, first, n),
-            3..=4 => Part::solve::<4>(&design, targets, params, first, n),
-            _ => Part::solve::<MOST_LANES>(&design, targets, params, first, n),
+            1 => Part::solve::<1>(&design, targets, params, schedule, first, n),
+            2 => Part::solve::<2>(&design, targets, params, schedule, first, n),
+            3..=4 => Part::solve::<4>(&design, targets, params, schedule, first, n),
+            _ => Part::solve::<MOST_LANES>(&design, targets, params, schedule, first, n),
         };
         let parts: Vec<Part> = companies.par_iter().with_max_len(1).map(solve).collect();
+        if progress().is_break() {
+            return Err(Error::Interrupted);
+        }
         let n_columns = features.n_sparse() + features.n_dense();
         let n_machines = targets.n_machines();
         let mut weights = vec![0.0; n_columns * n_machines];
@@ -342,11 +363,12 @@ impl Part {
         design: &Design,
         targets: &Targets,
         params: &LinearParams,
+        schedule: Schedule<'_>,
         first: usize,
         n: usize,
     ) -> Self {
         let mut group = Group::<L>::new(design, targets, params, first, n);
-        let fits = group.solve(params.cost, Schedule::of(params));
+        let fits = group.solve(params.cost, schedule);
         let n_columns = design.blocks().n_sparse() + design.blocks().n_dense();
         let mut weights = vec![0.0; n_columns * n];
         let intercepts =

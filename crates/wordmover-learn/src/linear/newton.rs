@@ -40,6 +40,7 @@ impl<const L: usize> Group<'_, L> {
         let mut n_passes = [n_epochs; L];
         for step in 0..=MOST_STEPS {
             newton.find_gradient(self);
+            let is_stopped = schedule.is_stopped();
             for lane in 0..self.n_lanes {
                 if !newton.running[lane] {
                     continue;
@@ -47,7 +48,8 @@ impl<const L: usize> Group<'_, L> {
                 let gap = 0.5 * newton.gradient_squares[lane];
                 let objective = newton.objectives[lane];
                 let converged = gap <= schedule.tolerance * objective;
-                let is_last = step == MOST_STEPS || n_passes[lane] >= schedule.max_epochs;
+                let is_last =
+                    step == MOST_STEPS || n_passes[lane] >= schedule.max_epochs || is_stopped;
                 if converged || is_last || newton.stuck[lane] {
                     newton.running[lane] = false;
                     let fit = MachineFit {
@@ -62,7 +64,7 @@ impl<const L: usize> Group<'_, L> {
             if newton.running == [false; L] {
                 break;
             }
-            let n_cg_steps = newton.find_step(self);
+            let n_cg_steps = newton.find_step(self, schedule);
             newton.search_line(self);
             // The gradient, the preconditioner and the line need one each.
             (0..L).for_each(|l| n_passes[l] += n_cg_steps[l] + 3);
@@ -146,7 +148,7 @@ impl<const L: usize> Newton<L> {
     }
 
     /// Conjugate gradients; returns how many each machine took.
-    fn find_step(&mut self, group: &mut Group<L>) -> [usize; L] {
+    fn find_step(&mut self, group: &mut Group<L>, schedule: Schedule<'_>) -> [usize; L] {
         let preconditioner = self.preconditioner(group);
         let divide = |residual: &Vector<L>, out: &mut Vector<L>| {
             let each = out.iter_mut().zip(residual).zip(&preconditioner);
@@ -165,6 +167,9 @@ impl<const L: usize> Newton<L> {
             std::array::from_fn(|l| CG_TOLERANCE * CG_TOLERANCE * self.gradient_squares[l]);
         let mut n_steps = [0; L];
         for _ in 0..MOST_CG_STEPS {
+            if schedule.is_stopped() {
+                break;
+            }
             self.multiply(group, &running, &direction, &mut product);
             let along = dot(&direction, &product);
             let mut lengths = [0.0; L];

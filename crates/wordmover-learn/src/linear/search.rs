@@ -292,7 +292,8 @@ impl Job<'_> {
         let mut group = Group::<L>::new(design, self.targets, self.linear, first, n);
         let mut stops = Vec::with_capacity(self.costs.len());
         for &cost in self.costs {
-            let fits = group.solve(cost, Schedule::of(self.linear));
+            let never = || ControlFlow::Continue(());
+            let fits = group.solve(cost, Schedule::of(self.linear, &never));
             let values = group.held_out_values(held_out);
             stops.push(Stop {
                 values: values

@@ -1,5 +1,7 @@
 //! The fitted machine.
 
+use std::ops::ControlFlow;
+
 use crate::error::{Error, Result, same_length};
 use crate::features::Features;
 
@@ -33,11 +35,26 @@ impl LinearSvm {
     /// If a parameter is out of range, a feature is not finite, there are no rows, not
     /// as many labels, or only one class.
     pub fn fit(params: SvmParams, features: Features, labels: &[usize]) -> Result<Self> {
+        Self::fit_with_progress(params, features, labels, &|| ControlFlow::Continue(()))
+    }
+
+    /// [`fit`](Self::fit) that `progress`, which is called before every pass over the rows,
+    /// can end.
+    ///
+    /// # Errors
+    ///
+    /// As for [`fit`](Self::fit), and [`Error::Interrupted`] if `progress` broke.
+    pub fn fit_with_progress(
+        params: SvmParams,
+        features: Features,
+        labels: &[usize],
+        progress: &(dyn Fn() -> ControlFlow<()> + Sync),
+    ) -> Result<Self> {
         let params = params.check()?;
         let params = params.get();
         let design = Design::new(features, labels, params.standardize, params.bias)?;
         let mut solver = Solver::new(&design, false);
-        let solutions = solver.solve(params.cost, params.tolerance);
+        let solutions = solver.solve(params.cost, params.tolerance, progress)?;
         Ok(Self::of(&design, &solver, solutions))
     }
 
@@ -81,7 +98,8 @@ impl LinearSvm {
             if !warm_starts {
                 solver.reset();
             }
-            let solutions = solver.solve(cost, params.tolerance);
+            let never = || ControlFlow::Continue(());
+            let solutions = solver.solve(cost, params.tolerance, &never)?;
             visit(Self::of(&design, &solver, solutions))?;
         }
         Ok(())

@@ -24,12 +24,15 @@
 //! less would not do: step 1 is so loose that for a large C two solvers which round
 //! differently part ways, and stop, both within the rule, at objectives 1e-2 apart.
 
+use std::ops::ControlFlow;
+
 use rayon::prelude::*;
 
 use super::design::Design;
 use super::gram::Gram;
 use super::machine::{Machine, Solution};
 use super::vectors::dot;
+use crate::error::{Error, Result};
 
 const PRECONDITIONER_SHARE: f64 = 0.01;
 
@@ -75,8 +78,14 @@ impl<'a> Solver<'a> {
         self.machines.iter().map(|machine| &machine.weights[..])
     }
 
-    /// Minimises for this C, beginning at the last solution.
-    pub fn solve(&mut self, cost: f64, eps: f64) -> Vec<Solution> {
+    /// Minimises for this C, beginning at the last solution. `progress` is called before every
+    /// pass over the rows; if it breaks, so does this.
+    pub fn solve(
+        &mut self,
+        cost: f64,
+        eps: f64,
+        progress: &(dyn Fn() -> ControlFlow<()> + Sync),
+    ) -> Result<Vec<Solution>> {
         let Solver {
             design,
             machines,
@@ -95,7 +104,7 @@ impl<'a> Solver<'a> {
                 update_grams(design, &mut running, all_rows);
             }
             find_preconditioners(design, &mut running, cost);
-            conjugate_gradients(design, &mut running, cost);
+            conjugate_gradients(design, &mut running, cost, progress)?;
             let pairs = running.iter_mut();
             let mut pairs: Vec<_> = pairs
                 .map(|m| (&m.step[..], &mut m.step_values[..]))
@@ -105,7 +114,7 @@ impl<'a> Solver<'a> {
             compute_gradients(design, &mut running, cost);
             running.retain_mut(|machine| machine.goes_on(cost, eps));
         }
-        machines.iter().map(Machine::solution).collect()
+        Ok(machines.iter().map(Machine::solution).collect())
     }
 }
 
@@ -166,7 +175,12 @@ fn find_preconditioners(design: &Design, machines: &mut [&mut Machine], cost: f6
 }
 
 /// Finds every machine's Newton step.
-fn conjugate_gradients(design: &Design, machines: &mut [&mut Machine], cost: f64) {
+fn conjugate_gradients(
+    design: &Design,
+    machines: &mut [&mut Machine],
+    cost: f64,
+    progress: &(dyn Fn() -> ControlFlow<()> + Sync),
+) -> Result<()> {
     let a_pass = 2 * design.n_rows * design.n_columns;
     let mut running: Vec<&mut Machine> =
         machines.iter_mut().map(|machine| &mut **machine).collect();
@@ -174,6 +188,9 @@ fn conjugate_gradients(design: &Design, machines: &mut [&mut Machine], cost: f64
         machine.begin_cg();
     }
     while !running.is_empty() {
+        if progress().is_break() {
+            return Err(Error::Interrupted);
+        }
         running
             .par_iter_mut()
             .with_min_len(4)
@@ -197,4 +214,5 @@ fn conjugate_gradients(design: &Design, machines: &mut [&mut Machine], cost: f64
         design.columns.multiply(&mut pairs);
         running.retain_mut(|machine| machine.advance_cg());
     }
+    Ok(())
 }

@@ -31,7 +31,9 @@ pub enum TransportError {
         costs: usize,
     },
     /// A cost is NaN, infinite or of a size that leaves no room for sums.
-    #[error("the cost from source {from} to sink {to} is {cost}, not a number of size up to 1e300")]
+    #[error(
+        "the cost from source {from} to sink {to} is {cost:e}, not a number of size up to 1e300"
+    )]
     BadCost {
         /// Row.
         from: usize,
@@ -58,6 +60,9 @@ pub enum TransportError {
         /// Sum of the demands.
         demand: f64,
     },
+    /// The caller asked to stop.
+    #[error("interrupted")]
+    Interrupted,
     /// The solver gave up, which no known input makes it do.
     #[error("no optimum after {steps} steps of a {sources} x {sinks} problem")]
     NotSolved {
@@ -72,6 +77,9 @@ pub enum TransportError {
 
 impl From<TransportError> for Error {
     fn from(error: TransportError) -> Self {
-        Error::InvalidTransport(error)
+        match error {
+            TransportError::Interrupted => Error::Interrupted,
+            _ => Error::InvalidTransport(error),
+        }
     }
 }

@@ -91,11 +91,25 @@ pub struct Solution {
 ///
 /// [`Error::InvalidTransport`](crate::Error::InvalidTransport) says what is wrong with the problem.
 pub fn solve(costs: &[f64], supply: &[f64], demand: &[f64]) -> Result<Solution> {
+    solve_with(costs, supply, demand, &mut Workspace::default())
+}
+
+/// [`solve`] with the memory of a workspace, which may be told when to stop
+/// ([`Workspace::stop_when`]).
+///
+/// # Errors
+///
+/// As [`solve`], and [`Error::Interrupted`](crate::Error::Interrupted).
+pub fn solve_with(
+    costs: &[f64],
+    supply: &[f64],
+    demand: &[f64],
+    workspace: &mut Workspace,
+) -> Result<Solution> {
     let _ieee = IeeeArithmetic::enter();
     validate(costs, supply, demand)?;
     let problem = Positive::part_of(costs, supply, demand);
-    let mut workspace = Workspace::default();
-    let cost = problem.solve(&mut workspace)?;
+    let cost = problem.solve(workspace)?;
 
     let Positive { sources, sinks, .. } = &problem;
     let mut flows: Vec<Flow> = workspace

@@ -1,5 +1,8 @@
 //! The solvers, and the choice of the one for a problem.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
 use super::bitset_simplex::{self, BitsetSimplex};
 use super::error::TransportError;
 use super::lanes::{Portable, Simd};
@@ -41,6 +44,13 @@ enum Solver {
 }
 
 impl Workspace {
+    /// A flag by which another thread ends a long problem. The solver of large problems looks
+    /// at it between two searches for a better plan, and gives [`TransportError::Interrupted`]
+    /// once it is set.
+    pub fn stop_when(&mut self, flag: Arc<AtomicBool>) {
+        self.network_simplex.stop_when(flag);
+    }
+
     /// The optimal cost of one problem: the sum of mass times cost over its plan, so it is not
     /// negative where no cost is. `costs` are row-major, a row per source.
     ///
@@ -230,6 +240,21 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn a_long_problem_stops_when_its_flag_is_set() {
+        let n = 60;
+        let costs: Vec<f64> = (0..n * n).map(|i| ((i * i) % 97) as f64).collect();
+        let weights = vec![1.0 / n as f64; n];
+        let flag = Arc::new(AtomicBool::new(false));
+        let mut workspace = Workspace::default();
+        workspace.stop_when(flag.clone());
+        let cost = workspace.solve(&costs, &weights, &weights);
+        assert_eq!(cost, Workspace::default().solve(&costs, &weights, &weights));
+        flag.store(true, std::sync::atomic::Ordering::Relaxed);
+        let cost = workspace.solve(&costs, &weights, &weights);
+        assert_eq!(cost, Err(TransportError::Interrupted));
+    }
 
     #[test]
     fn memory_serves_problems_of_any_shape_in_any_order() {

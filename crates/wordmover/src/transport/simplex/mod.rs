@@ -41,6 +41,9 @@ mod sets;
 mod start;
 mod tree;
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use super::error::TransportError;
 use super::lanes::{Four, Simd};
 use super::problem::Problem;
@@ -59,6 +62,8 @@ const PIVOTS_PER_NODE: usize = 1000;
 pub(super) struct NetworkSimplex {
     n_sources: usize,
     n_sinks: usize,
+    /// Ends a problem when it is set.
+    stop: Option<Arc<AtomicBool>>,
     /// Sources and sinks that there is room for.
     fits: (usize, usize),
     /// The costs on their grid, by blocks of four sources: `columns[block * n_sinks + sink]`.
@@ -111,6 +116,8 @@ impl NetworkSimplex {
             _ => 2,
         };
         self.start(simd, problem, corrections);
+        let stop = self.stop.clone();
+        let stop = stop.as_deref();
         let Some(mut tree) = self.place::<S>(simd) else {
             return Err(problem.not_solved(0));
         };
@@ -118,6 +125,9 @@ impl NetworkSimplex {
         let mut pivots = 0;
         let mut candidates = Candidates::default();
         while candidates.find(simd, &tree) {
+            if stop.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+                return Err(TransportError::Interrupted);
+            }
             let pivots_before = pivots;
             let mut is_tree = true;
             while let Some((source, sink, reduced)) = candidates.best(&tree) {
@@ -130,6 +140,11 @@ impl NetworkSimplex {
             }
         }
         Ok(tree.cost(problem))
+    }
+
+    /// A flag that ends a problem before its time.
+    pub(super) fn stop_when(&mut self, flag: Arc<AtomicBool>) {
+        self.stop = Some(flag);
     }
 
     /// Only what is too short grows, so that memory is that of the largest problem.
