@@ -24,7 +24,7 @@ const BOTH_COSTS: [f64; 2] = [0.3, 1.0];
 
 /// For both, squared weights of meanings in units of the one with which the best C for
 /// meanings is the best C for words.
-const BOTH_WEIGHTS: [f64; 4] = [0.03, 0.1, 0.3, 1.0];
+const BOTH_WEIGHTS: [f64; 4] = [0.1, 0.3, 1.0, 3.0];
 
 /// Where machines stop that are only compared: an objective at most this share above the
 /// least.
