@@ -306,6 +306,12 @@ fn frequent_confusions(judged: &Judged, class: usize) -> String {
     confusions.collect::<Vec<_>>().join(", ")
 }
 
+/// What becomes of words that the vectors do not know.
+fn unknown(arguments: &EvaluateArguments, corpus: &LabeledCorpus) -> UnknownWords {
+    let unknown = arguments.learning.unknown();
+    unknown.unwrap_or_else(|| UnknownWords::default_for(corpus.vectors()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -336,10 +342,4 @@ mod tests {
             assert_eq!(split(values).unwrap_err().to_string(), problem);
         }
     }
-}
-
-/// What becomes of words that the vectors do not know.
-fn unknown(arguments: &EvaluateArguments, corpus: &LabeledCorpus) -> UnknownWords {
-    let unknown = arguments.learning.unknown();
-    unknown.unwrap_or_else(|| UnknownWords::default_for(corpus.vectors()))
 }

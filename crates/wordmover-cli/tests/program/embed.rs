@@ -39,7 +39,7 @@ fn documents_become_rows_with_nothing_but_a_summary_said() {
 #[test]
 fn a_corpus_of_equal_documents_gives_sane_rows_and_is_told() {
     let place = Place::with_docs();
-    place.write("same.txt", &"president music band\n".repeat(256));
+    place.write("same.txt", "president music band\n".repeat(256));
     let ended = place.run("embed same.txt -o same.npy --save-model same.wme");
     assert_eq!(ended.code, Some(0));
     let told = "the corpus hardly varies: 1 of 256 documents looked at are distinct";

@@ -198,11 +198,16 @@ impl Fitter {
         })
     }
 
-    /// How many distances [`draw`](Self::draw) computes, for progress bars.
+    /// About how many distances [`draw`](Self::draw) computes, for progress bars: how many
+    /// background documents are added shows only then.
     #[must_use]
     pub fn n_distances(&self) -> u64 {
         let gamma = self.gamma_sample.documents.len() * GAMMA_RANDOM_DOCUMENTS;
-        (gamma + self.sample.documents.len() * self.params.n_features) as u64
+        let sampled = match needs_sample(&self.params) {
+            true => self.sample.documents.len().max(sample::ENOUGH),
+            false => 0,
+        };
+        (gamma + sampled * self.params.n_features) as u64
     }
 }
 

@@ -21,7 +21,7 @@ const LEAST_SAMPLE: usize = 64;
 /// A sample with fewer distinct documents is filled up to this many with background
 /// documents. The mean of a handful of documents would be mostly those documents
 /// themselves, and documents that are all alike vary in nothing that could be scaled by.
-const ENOUGH: usize = 256;
+pub(super) const ENOUGH: usize = 256;
 
 /// Words drawn for a background document, stop words among them.
 const BACKGROUND_WORDS: usize = 24;

@@ -27,7 +27,7 @@ pub struct OutputFormat {
     /// Whether there is a place for the ids of documents.
     pub holds_ids: bool,
     /// Starts a file of rows with so many features.
-    pub start: fn(OutputFile, usize, Ids) -> io::Result<Box<dyn RowWriter<OutputFile>>>,
+    pub start: fn(OutputFile, usize, Ids) -> io::Result<FileWriter>,
 }
 
 /// All of them, the usual ones first.
@@ -37,6 +37,9 @@ pub static FORMATS: [OutputFormat; 4] = [
     json_lines::FORMAT,
     csv::FORMAT,
 ];
+
+/// A format being written to a file.
+pub type FileWriter = Box<dyn RowWriter<OutputFile>>;
 
 /// A format being written to a `W`, row by row.
 pub trait RowWriter<W>: Send {
