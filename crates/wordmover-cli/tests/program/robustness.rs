@@ -350,7 +350,10 @@ fn a_killed_run_leaves_a_file_that_the_next_one_removes_and_a_living_one_keeps_i
         parts
     };
     // One that is still there after a while: the place is tried with a file, too.
-    #[expect(clippy::zombie_processes, reason = "whoever takes the child waits for it")]
+    #[expect(
+        clippy::zombie_processes,
+        reason = "whoever takes the child waits for it"
+    )]
     let started = || {
         let before = parts();
         let child = place.command(embed.split(' ')).spawn().unwrap();
