@@ -61,7 +61,7 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// Input that does not fit together, what the driver says, and [`Error::Disagreement`].
+    /// Input that does not fit together, what the driver says, and [`crate::Error::Disagreement`].
     ///
     /// # Panics
     ///
