@@ -136,7 +136,9 @@ class Model:
         """The word's vector, or None if it has none."""
         if word in vectors.ids:
             return vectors.rows[vectors.ids[word]]
-        return vectors.composed(word) if self.parameters["unknown"] == "compose" else None
+        if self.parameters["unknown"] != "compose" or not any(map(str.isalnum, word)):
+            return None
+        return vectors.composed(word)
 
     def bag(self, text, vectors):
         """Known words in the order of the table, and their weights."""

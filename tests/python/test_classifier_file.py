@@ -47,10 +47,10 @@ class Trained:
 
 
 OPTIONS = {
-    "fast": ["--features", 32, "--seed", 3],
+    "fast": ["--features", 32, "--seed", 3, "--views", "meanings"],
     "paper": ["--features", 24, "--protocol", "paper", "--d-max", "2,5", "--weights", "tfidf"],
     "other words": ["--features", 32, "--normalize", "center", "--random-words", "gaussian",
-                    "--d-max", "4", "--weights", "sif", "--min-count", "2"],
+                    "--d-max", "4", "--weights", "sif", "--min-count", "2", "--views", "meanings"],
 }
 
 

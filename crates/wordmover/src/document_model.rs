@@ -181,7 +181,7 @@ impl DocumentFitter {
     /// [`Error::InvalidVectors`] if a word's vector holds NaN or infinity.
     pub fn finish(self) -> Result<DocumentModel> {
         let params = self.params;
-        let words = kept_words(&self.corpus, &params.bag);
+        let words = kept_words(&self.corpus, &params.bag, &self.vectors);
         if words.is_empty() {
             return Err(Error::EmptyCorpus {
                 n_documents: self.corpus.n_documents(),
@@ -318,7 +318,7 @@ impl DocumentModel {
     /// ascending.
     #[must_use]
     pub fn words(&self) -> Vec<u32> {
-        kept_words(&self.corpus, &self.rules)
+        kept_words(&self.corpus, &self.rules, self.vectors())
     }
 
     /// The word vectors under their normalisation.
@@ -359,11 +359,22 @@ fn has_vector(word: Word, unknown: UnknownWords, vectors: &WordVectors) -> bool 
     }
 }
 
-/// Words of the table alone: random words are drawn around these.
-fn kept_words(corpus: &CorpusCounts, rules: &BagRules) -> Vec<u32> {
+/// So many words of the table stand for a corpus that has none of them.
+const STAND_INS: usize = 1000;
+
+/// Words of the table alone: random words are drawn around these. A corpus whose words are all
+/// composed gets the most frequent words of the table instead.
+fn kept_words(corpus: &CorpusCounts, rules: &BagRules, vectors: &WordVectors) -> Vec<u32> {
     let mut words = corpus.words();
     let frequency = |word| corpus.frequency(Word::Known(word));
     words.retain(|&word| frequency(word).occurrences >= rules.min_count);
+    let is_kept = |word: &&str| {
+        let frequency = corpus.frequency(Word::Unknown(word));
+        frequency.occurrences >= rules.min_count
+    };
+    if words.is_empty() && corpus.unknown().iter().any(|word| is_kept(&word)) {
+        words.extend(0..vectors.len().min(STAND_INS) as u32);
+    }
     words
 }
 

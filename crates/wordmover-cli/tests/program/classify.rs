@@ -399,7 +399,7 @@ fn a_tie_is_predicted_as_argmax_of_the_decision_values_has_it() {
     let rows = "b\ta cat\na\ta cat\n".repeat(6);
     place.write("tie.tsv", format!("topic\ttext\n{rows}"));
     place.ok(
-        "train tie.tsv --column text --label-column topic --features 8 --d-max 2 -o tie.wmc -q",
+        "train tie.tsv --column text --label-column topic --features 8 --d-max 2 --views meanings -o tie.wmc -q",
     );
     place.write("new.txt", "a cat\n");
     let printed = place.ok("predict tie.wmc new.txt -q");
