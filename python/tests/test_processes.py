@@ -126,9 +126,9 @@ LONG_CALLS = {
         call = lambda: embedding.fit_transform(texts * 3000)
     """,
     "transform of long documents": """
-        long = " ".join(WordVectors.builtin().words[1000:1500])
-        embedding = WordMoversEmbedding(n_features=2048, d_max=21).fit([long])
-        call = lambda: embedding.encode([long] * 8192)
+        words = WordVectors.builtin().words
+        embedding = WordMoversEmbedding(n_features=2048, d_max=21).fit([words[:500]])
+        call = lambda: embedding.encode([words[i : i + 500] for i in range(1, 8193)])
     """,
     "kneighbors": """
         words = WordVectors.builtin().words
