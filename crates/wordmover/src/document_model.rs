@@ -372,7 +372,7 @@ fn kept_words(corpus: &CorpusCounts, rules: &BagRules, vectors: &WordVectors) ->
         let frequency = corpus.frequency(Word::Unknown(word));
         frequency.occurrences >= rules.min_count
     };
-    if words.is_empty() && corpus.unknown().iter().any(|word| is_kept(&word)) {
+    if words.is_empty() && corpus.unknown().iter().any(is_kept) {
         words.extend(0..vectors.len().min(STAND_INS) as u32);
     }
     words
