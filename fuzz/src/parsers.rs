@@ -182,12 +182,11 @@ pub fn documents(data: &[u8]) -> u64 {
     let header = choice & 4 == 0;
     let is_table = matches!(format, Format::Tsv | Format::Csv);
     let options = InputOptions {
-        column: if is_table {
-            some(8, if header { "text" } else { "2" })
-        } else {
-            None
+        column: match format {
+            Format::JsonLines => Some("text".to_owned()),
+            _ if is_table => some(8, if header { "text" } else { "2" }),
+            _ => None,
         },
-        field: (format == Format::JsonLines).then(|| "text".to_owned()),
         id_column: some(16, if header { "id" } else { "1" }),
         label_column: some(32, if header { "id" } else { "1" }),
         split_column: some(64, if header { "text" } else { "2" }),
