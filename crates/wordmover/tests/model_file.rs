@@ -252,14 +252,17 @@ impl Parts {
         }
     }
 
-    fn said(&self) -> String {
+    fn bytes(&self) -> Vec<u8> {
         let views = self.tensors.iter().map(|(name, (dtype, shape, data))| {
             (name, TensorView::new(*dtype, shape.clone(), data).unwrap())
         });
         let bytes = safetensors::serialize(views, Some(self.metadata.clone())).unwrap();
         let has_checksum = self.metadata.contains_key("checksum");
-        let bytes = if has_checksum { sealed(bytes) } else { bytes };
-        read(&bytes).expect_err("a model file that is wrong")
+        if has_checksum { sealed(bytes) } else { bytes }
+    }
+
+    fn said(&self) -> String {
+        read(&self.bytes()).expect_err("a model file that is wrong")
     }
 }
 
@@ -291,6 +294,22 @@ fn with_metadata(key: &str, value: &str) -> String {
 
 fn with_data(tensor: &str, change: impl FnOnce(&mut Vec<u8>)) -> String {
     spoiled(|parts| change(&mut parts.tensors.get_mut(tensor).unwrap().2))
+}
+
+#[test]
+fn values_that_make_a_feature_overflow_are_an_error_and_not_infinity() {
+    let mut parts = Parts::of_model();
+    let scales = &mut parts.tensors.get_mut("feature_scales").unwrap().2;
+    let huge = 1e300f64.to_le_bytes();
+    scales
+        .chunks_exact_mut(8)
+        .for_each(|scale| scale.copy_from_slice(&huge));
+    let model = read(&parts.bytes()).unwrap();
+    let error = model.transform(&["a b e", "d"]).unwrap_err().to_string();
+    assert!(
+        error.contains("is not finite: values of the model are too large"),
+        "{error}"
+    );
 }
 
 #[test]
