@@ -171,6 +171,18 @@ impl TextArguments {
         Ok(tokenizer)
     }
 
+    /// Refuses options that mean nothing for these vectors.
+    pub fn check_vectors(&self, vectors: &WordVectors) -> Result<()> {
+        if self.unknown == Some(UnknownWords::Compose) && !vectors.has_subwords() {
+            let name = vectors.name();
+            return Err(usage_error(format!(
+                "--unknown compose needs parts of words, which {name} does not have; \
+                 pass random or skip"
+            )));
+        }
+        Ok(())
+    }
+
     /// The options that were given.
     pub fn given(&self) -> impl Iterator<Item = &'static str> {
         let stop_words = self.stop_words.as_ref().map(|_| "--stop-words");
@@ -275,6 +287,7 @@ impl ParamArguments {
         params: &Checked<EmbeddingParams>,
         vectors: &Arc<WordVectors>,
     ) -> Result<Fitter> {
+        self.text.check_vectors(vectors)?;
         let fitter = Fitter::new(params.clone(), vectors.clone());
         Ok(match &self.frequencies {
             None => fitter,

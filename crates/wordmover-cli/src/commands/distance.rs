@@ -84,6 +84,7 @@ fn compare(arguments: &DistanceArguments) -> Result<Comparison> {
             set(&mut params.normalization, arguments.normalize);
             params.unknown = arguments.text.unknown;
             let vectors = arguments.vectors.open()?;
+            arguments.text.check_vectors(&vectors)?;
             Arc::new(DocumentModel::without_corpus(params, vectors)?)
         }
     };

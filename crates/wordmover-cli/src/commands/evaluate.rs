@@ -40,6 +40,7 @@ pub fn run(arguments: &EvaluateArguments, quiet: bool) -> Result<()> {
     let start = Instant::now();
     let mut stages = Stages::default();
     let vectors = stages.time("opening", || arguments.vectors.open())?;
+    arguments.learning.text.check_vectors(&vectors)?;
     let labeled = labeled::read(documents, tokenizer, vectors, quiet, &mut stages)?;
     let corpus = labeled.corpus;
     let splits = match given_split(&labeled.splits)? {

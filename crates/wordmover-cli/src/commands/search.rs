@@ -177,7 +177,9 @@ impl Source {
         set(&mut params.normalization, arguments.normalize);
         set(&mut params.bag.weighting, arguments.weights);
         params.unknown = arguments.text.unknown;
-        let fitter = DocumentFitter::new(params.check()?, arguments.vectors.open()?);
+        let vectors = arguments.vectors.open()?;
+        arguments.text.check_vectors(&vectors)?;
+        let fitter = DocumentFitter::new(params.check()?, vectors);
         // SIF weights take the probabilities of the corpus.
         Ok(Source::Corpus(fitter.word_probabilities(None)))
     }

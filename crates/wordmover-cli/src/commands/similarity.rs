@@ -130,6 +130,7 @@ fn scored(arguments: &SimilarityArguments, pairs: &[Pair], quiet: bool) -> Resul
     }
     let params = arguments.params.params_over(base)?;
     let vectors = arguments.vectors.open()?;
+    arguments.params.text.check_vectors(&vectors)?;
     let source = arguments.params.frequencies.as_ref();
     let probabilities: Option<WordProbabilities> = FrequencySource::open(source, &vectors)?;
     let scores = progress::while_working(quiet, "comparing", || {

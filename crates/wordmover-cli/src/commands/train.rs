@@ -34,6 +34,7 @@ pub fn run(arguments: &TrainArguments, quiet: bool) -> Result<()> {
     let cache = learning.cache()?;
     let mut stages = Stages::default();
     let vectors = stages.time("opening", || arguments.vectors.open())?;
+    arguments.learning.text.check_vectors(&vectors)?;
     let labeled = labeled::read(documents, tokenizer, vectors, quiet, &mut stages)?;
     let (corpus, summary) = (labeled.corpus, labeled.summary);
     if !quiet {

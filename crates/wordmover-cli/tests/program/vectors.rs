@@ -192,3 +192,22 @@ fn words_that_are_not_known_are_listed_and_low_coverage_is_told() {
         ended.stderr
     );
 }
+
+#[test]
+fn words_cannot_be_composed_with_vectors_without_parts_of_words() {
+    let place = place();
+    place.write("docs.txt", "a cat\n");
+    for command in [
+        "embed docs.txt -o x.npy",
+        "distance cat dog",
+        "search docs.txt cat",
+    ] {
+        place
+            .run(&format!("{command} --vectors glove.txt --unknown compose"))
+            .failed(
+                2,
+                "--unknown compose needs parts of words, which glove.txt does not have; pass random or skip",
+            );
+    }
+    assert!(!place.names().contains("x.npy"));
+}
