@@ -92,6 +92,24 @@ pub fn spread_folds(labels: &[usize], n_folds: usize, seed: u64) -> Result<Vec<S
     Ok(folds.collect())
 }
 
+/// About so many rows, drawn at random in the proportions of the classes, ascending; all rows
+/// where they are no more. Of every class there are two at least, if it has them.
+#[must_use]
+pub fn stratified_sample(labels: &[usize], n_rows: usize, seed: u64) -> Vec<usize> {
+    if labels.len() <= n_rows {
+        return (0..labels.len()).collect();
+    }
+    let mut sample = Vec::new();
+    for (stream, (_, mut members)) in members_by_class(labels).into_iter().enumerate() {
+        shuffle(&mut members, seed, stream as u64);
+        let share = (members.len() * n_rows).div_ceil(labels.len());
+        members.truncate(share.max(2));
+        sample.extend(members);
+    }
+    sample.sort_unstable();
+    sample
+}
+
 /// Repeated random splits: `train_share` of the rows, rounded to the nearest number,
 /// to learn from (the paper: five times 70 %).
 ///
@@ -240,6 +258,16 @@ mod tests {
         assert!(random_splits(2, 0.9, 1, 0).is_err());
         assert!(random_splits(0, 0.7, 1, 0).is_err());
         assert!(stratified_random_splits(&[1, 2, 3], 0.7, 1, 0).is_err());
+    }
+
+    #[test]
+    fn a_sample_has_two_of_every_class() {
+        let labels: Vec<usize> = (0..1000).map(|row| if row < 3 { row % 2 } else { 7 }).collect();
+        let sample = stratified_sample(&labels, 100, 5);
+        let n_of = |class| sample.iter().filter(|&&row| labels[row] == class).count();
+        assert_eq!((n_of(0), n_of(1), n_of(7)), (2, 1, 100));
+        assert!(sample.is_sorted_by(|a, b| a < b));
+        assert_eq!(stratified_sample(&labels, 1000, 5).len(), 1000);
     }
 
     #[test]

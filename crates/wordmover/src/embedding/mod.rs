@@ -14,7 +14,7 @@ pub(crate) mod sample;
 mod statistics;
 mod transform;
 
-pub use features::raw_features;
+pub use features::{make_raw_features, raw_features};
 pub use fit::{DrawnEmbedding, Fitter};
 pub use model::{WordMoversEmbedding, kernel};
 pub use params::{EmbeddingParams, Gamma};
