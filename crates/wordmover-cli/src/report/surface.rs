@@ -39,8 +39,7 @@ pub fn figures(rounds: &[SurfaceRound], choice: &WmeChoice, views: &[ViewPoint])
             100.0 * best
         );
         let chosen = (i + 1 == rounds.len()).then_some(choice);
-        let same =
-            |a: &SurfacePoint, b: &SurfacePoint| (a.weighting, a.d_max) == (b.weighting, b.d_max);
+        let same = |a: &SurfacePoint, b: &SurfacePoint| a.candidate == b.candidate;
         for points in round.points.chunk_by(same) {
             let frame = chosen.and_then(|choice| position(points, round.n_features, choice));
             html.push_str(&figure(points, low, best, frame));
@@ -79,8 +78,7 @@ fn views(points: &[ViewPoint]) -> String {
 fn position(points: &[SurfacePoint], n_features: usize, choice: &WmeChoice) -> Option<usize> {
     let cost = choice.cost * choice.n_features as f64 / n_features as f64;
     points.iter().position(|point| {
-        (point.weighting, point.d_max, point.gamma)
-            == (choice.weighting, choice.d_max, choice.gamma)
+        (point.candidate, point.gamma) == (choice.candidate, choice.gamma)
             && (point.cost / cost - 1.0).abs() < 1e-9
     })
 }
@@ -164,9 +162,8 @@ fn figure(points: &[SurfacePoint], low: f64, best: f64, frame: Option<usize>) ->
         ""
     };
     format!(
-        "<figure>{svg}<figcaption><b>{}, D_max = {}</b>: {:.2} % at best{mark}</figcaption></figure>\n",
-        first.weighting,
-        first.d_max,
+        "<figure>{svg}<figcaption><b>{}</b>: {:.2} % at best{mark}</figcaption></figure>\n",
+        first.candidate,
         100.0 * highest
     )
 }
@@ -192,17 +189,24 @@ fn median(mut values: Vec<f64>) -> f64 {
 #[cfg(test)]
 mod tests {
     use wordmover::Weighting;
+    use wordmover::random_documents::RandomWords;
+    use wordmover_classify::Candidate;
 
     use super::*;
 
     #[test]
     fn the_choice_is_found_where_the_last_round_had_fewer_features() {
-        let point = |gamma, cost| SurfacePoint {
+        let candidate = Candidate {
             weighting: Weighting::Nbow,
+            keep_stop_words: false,
+            label_exponent: 0.0,
+            random_words: RandomWords::Uniform,
             d_max: 6,
+        };
+        let point = |gamma, cost| SurfacePoint {
+            candidate,
             gamma,
             cost,
-            n_right: 9,
             accuracy: 0.9,
             deviation: 0.0,
         };
@@ -210,8 +214,7 @@ mod tests {
         let choice = |n_features, cost| WmeChoice {
             views: Views::Meanings,
             meanings_weight: None,
-            weighting: Weighting::Nbow,
-            d_max: 6,
+            candidate,
             n_features,
             gamma: 2.0,
             cost,

@@ -273,7 +273,7 @@ fn vectors(out: &mut String, records: &[&Record]) -> Result<()> {
         });
         let splits = || record.splits.iter();
         let mut weightings: Vec<&str> = splits()
-            .map(|split| split.choice.weighting.name())
+            .map(|split| split.choice.candidate.weighting.name())
             .collect();
         weightings.sort_unstable();
         weightings.dedup();
@@ -283,7 +283,7 @@ fn vectors(out: &mut String, records: &[&Record]) -> Result<()> {
             record.corpus.name,
             cells.collect::<Vec<_>>().join(" | "),
             weightings.join(", "),
-            each(splits().map(|split| split.choice.d_max)),
+            each(splits().map(|split| split.choice.candidate.d_max)),
             each(record.knn().map(|knn| knn.choice.k))
         )?;
     }
