@@ -12,7 +12,7 @@ use crate::corpus::LabeledCorpus;
 use crate::counted_text::CountedText;
 use crate::error::Result;
 use crate::figures::Figures;
-use crate::held_out;
+use crate::held_out::HeldOut;
 use crate::machine::Machine;
 use crate::params::{Protocol, WmeParams};
 use crate::progress::{Observer, Reporter, StageTime};
@@ -142,18 +142,24 @@ impl TextClassifier {
                 }
             };
             if let Some(held_out) = &chosen.held_out {
-                machine.calibration = Some(held_out.calibration(train)?);
+                // A class may have no document among those that were judged.
+                if held_out.targets.classes() == machine.linear.classes() {
+                    machine.calibration = Some(held_out.calibration()?);
+                }
             }
             let sparse = words.as_ref().map(|(rows, _)| rows);
             let blocks = crate::machine::blocks(sparse, meanings)?;
             let values = machine.linear.decision_values(blocks)?;
             Ok((machine, values))
         })?;
-        let classes = machine.linear.classes().to_vec();
-        let learnt = held_out::HeldOut { rows, values };
-        let train_accuracy = learnt.figures(train, &classes)?.score();
-        let held_out = chosen.held_out;
-        let held_out = held_out.map(|held_out| held_out.figures(train, &classes));
+        let n_learnt = rows.len();
+        let learnt = HeldOut {
+            targets,
+            positions: (0..n_learnt).collect(),
+            values,
+        };
+        let train_accuracy = learnt.figures()?.score();
+        let held_out = chosen.held_out.map(|held_out| held_out.figures());
         let classifier = TextClassifier {
             embedding,
             machine,
@@ -168,7 +174,7 @@ impl TextClassifier {
         };
         let training = Training {
             n_documents: train.len(),
-            n_without_words: train.len() - learnt.rows.len(),
+            n_without_words: train.len() - n_learnt,
             choice,
             rounds: chosen.rounds,
             views: chosen.views,

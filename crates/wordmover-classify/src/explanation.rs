@@ -72,8 +72,9 @@ impl TextClassifier {
             }
         }
         let words: Vec<String> = words.into_iter().map(str::to_owned).collect();
-        let mut variants = vec![whole];
-        variants.extend(words.iter().map(|word| self.without(&variants[0], word)));
+        let less = words.iter().map(|word| self.without(&whole, word));
+        let mut variants: Vec<CountedText> = less.collect();
+        variants.insert(0, whole);
         let values = self.values(&variants)?;
         let class = match class {
             Some(class) => class,

@@ -29,7 +29,7 @@ const BOTH_COSTS: [f64; 2] = [0.3, 1.0];
 
 /// For both, squared weights of meanings in units of the one with which the best C for
 /// meanings is the best C for words.
-const BOTH_WEIGHTS: [f64; 4] = [0.1, 0.3, 1.0, 3.0];
+const BOTH_WEIGHTS: [f64; 3] = [0.2, 0.7, 2.5];
 
 /// With all features, squared weights of meanings (or C, for meanings alone) in units of
 /// those found with fewer. The best C by feature stays or grows: with 4,096 of them, three
@@ -291,7 +291,8 @@ impl ViewSearch<'_> {
             best: best(&points),
             points,
             held_out: HeldOut {
-                rows: held_out_rows.iter().map(|&row| self.rows[row]).collect(),
+                targets,
+                positions: held_out_rows,
                 values,
             },
         })

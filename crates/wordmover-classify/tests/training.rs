@@ -78,8 +78,8 @@ fn candidates_race_word_weights_first_then_random_documents() {
     params.embedding.n_features = 600;
     let (_, training) = train(&params, &corpus(60, 1));
     // NBOW and TF-IDF with three exponents (nothing is a stop word); then for two of them
-    // uniform words of 3 and 12, and parts of documents of 6 and 12; then the best four.
-    assert_eq!(shape(&training), [(256, 60, 6), (256, 60, 8), (512, 60, 4)]);
+    // uniform words of 3 and 12, and parts of documents of 6 and 12; then the best three.
+    assert_eq!(shape(&training), [(256, 60, 6), (256, 60, 8), (512, 60, 3)]);
     let last = &training.rounds[2].points;
     let best = last.iter().map(|point| point.accuracy).fold(0.0, f64::max);
     let chosen = last.iter().filter(|p| p.candidate == training.choice.candidate);
@@ -546,9 +546,11 @@ fn few_features_are_judged_on_few_documents() {
     params.label_exponents = vec![0.0];
     params.random_words.truncate(1);
     let (_, training) = train(&params, &corpus(4500, 1));
-    // 8 documents to a feature.
-    let documents: Vec<(usize, usize, usize)> = shape(&training);
-    assert_eq!(documents, [(256, 2049, 2), (256, 2049, 4), (512, 4098, 4)]);
+    // 5 documents to a feature.
+    let expected = [(256, 1281, 2), (256, 1281, 4), (512, 2562, 3)];
+    assert_eq!(shape(&training), expected);
+    // Four folds of five hold enough documents.
+    assert_eq!(training.held_out.as_ref().unwrap().n_documents, 3600);
     // C is judged anew with all features.
     let [.., less, more] = &training.views[..] else {
         panic!("too few points");

@@ -88,7 +88,7 @@ pub(super) fn choose(
         let features = Features::new(&features, n_features)?;
         let svm = svm(protocol).cost(best.cost);
         let sample = &search.sample;
-        HeldOut::of_svm(svm, features, &search.labels, &sample.rows, &sample.folds, reporter)
+        HeldOut::of_svm(svm, features, &search.labels, &sample.folds, reporter)
     })?;
     Ok(Chosen {
         choice: WmeChoice {
