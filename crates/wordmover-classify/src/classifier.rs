@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use wordmover::{WordMoversEmbedding, WordVectors};
+use wordmover::{WordMoversEmbedding, WordVectors, accelerator::Accelerator};
 use wordmover_learn::Features;
 
 use crate::cache::Cache;
@@ -221,6 +221,13 @@ impl TextClassifier {
     #[must_use]
     pub fn has_probabilities(&self) -> bool {
         self.machine.calibration.is_some()
+    }
+
+    /// The same classifier, with distances to random documents computed by an accelerator.
+    #[must_use]
+    pub fn with_accelerator(mut self, accelerator: Option<Arc<dyn Accelerator>>) -> Self {
+        self.embedding = self.embedding.with_accelerator(accelerator);
+        self
     }
 
     /// The embedding under it.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use wordmover::accelerator::Accelerator;
 use wordmover::text::Tokenizer;
 use wordmover::{WordVectors, document::WordCounts};
 use wordmover_learn::Targets;
@@ -28,6 +29,7 @@ use crate::error::{Error, Result};
 pub struct LabeledCorpus {
     tokenizer: Tokenizer,
     vectors: Arc<WordVectors>,
+    accelerator: Option<Arc<dyn Accelerator>>,
     classes: Arc<[String]>,
     /// The first of each document.
     labels: Vec<usize>,
@@ -88,6 +90,7 @@ impl LabeledCorpus {
         Ok(LabeledCorpus {
             tokenizer,
             vectors,
+            accelerator: None,
             classes: classes.into(),
             labels,
             label_sets: Some(label_sets),
@@ -113,6 +116,20 @@ impl LabeledCorpus {
         Self::new(labeled, tokenizer, vectors)
     }
 
+    /// The same corpus, with distances to random documents computed by an accelerator in
+    /// whatever is trained or judged on it.
+    #[must_use]
+    pub fn with_accelerator(mut self, accelerator: Option<Arc<dyn Accelerator>>) -> Self {
+        self.accelerator = accelerator;
+        self
+    }
+
+    /// What computes distances to random documents, if not the CPU.
+    #[must_use]
+    pub fn accelerator(&self) -> Option<&Arc<dyn Accelerator>> {
+        self.accelerator.as_ref()
+    }
+
     /// Some of the documents, in the order given. Classes keep their numbers, also those
     /// that are left without a document.
     ///
@@ -125,6 +142,7 @@ impl LabeledCorpus {
         LabeledCorpus {
             tokenizer: self.tokenizer.clone(),
             vectors: self.vectors.clone(),
+            accelerator: self.accelerator.clone(),
             classes: self.classes.clone(),
             labels: rows.iter().map(|&row| self.labels[row]).collect(),
             label_sets: sets.map(|sets| rows.iter().map(|&row| sets[row].clone()).collect()),

@@ -25,7 +25,8 @@ pub(crate) fn fit(
         false => train.tokenizer().clone(),
     };
     let params = params.clone().tokenizer(tokenizer);
-    let mut fitter = DocumentFitter::new(params.check()?, train.vectors().clone());
+    let mut fitter = DocumentFitter::new(params.check()?, train.vectors().clone())
+        .accelerator(train.accelerator().cloned());
     let counts = train.counts(keeps_stop_words);
     for counts in &counts {
         fitter.observe(counts);

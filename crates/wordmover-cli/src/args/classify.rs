@@ -14,7 +14,8 @@ use wordmover_classify::{Cache, ClassWeights, KnnParams, Method, Protocol, Views
 use super::groups::{parameter_error, set};
 use super::values::{at_least_one, at_least_two, named};
 use super::{
-    InputArguments, LabeledInputArguments, TextArguments, VectorArguments, WritingArguments,
+    DeviceArguments, InputArguments, LabeledInputArguments, TextArguments, VectorArguments,
+    WritingArguments,
 };
 use crate::interrupt;
 use crate::usage::usage_error;
@@ -287,6 +288,8 @@ pub struct TrainArguments {
     #[command(flatten)]
     pub vectors: VectorArguments,
     #[command(flatten)]
+    pub device: DeviceArguments,
+    #[command(flatten)]
     pub learning: LearningArguments,
     #[command(flatten)]
     pub writing: WritingArguments,
@@ -331,6 +334,8 @@ pub struct PredictArguments {
     #[command(flatten)]
     pub vectors: VectorArguments,
     #[command(flatten)]
+    pub device: DeviceArguments,
+    #[command(flatten)]
     pub writing: WritingArguments,
 }
 
@@ -371,6 +376,8 @@ pub struct EvaluateArguments {
     #[command(flatten)]
     pub vectors: VectorArguments,
     #[command(flatten)]
+    pub device: DeviceArguments,
+    #[command(flatten)]
     pub learning: LearningArguments,
     #[command(flatten)]
     pub writing: WritingArguments,
@@ -399,6 +406,8 @@ pub struct TestArguments {
     pub input: LabeledInputArguments,
     #[command(flatten)]
     pub vectors: VectorArguments,
+    #[command(flatten)]
+    pub device: DeviceArguments,
     #[command(flatten)]
     pub writing: WritingArguments,
 }

@@ -2,6 +2,7 @@
 
 mod classify;
 mod defaults;
+mod device;
 mod groups;
 mod values;
 
@@ -18,6 +19,7 @@ pub use classify::{
     ClassifierMethod, EvaluateArguments, PredictArguments, TestArguments, TrainArguments,
 };
 pub use defaults::command;
+pub use device::DeviceArguments;
 pub use groups::{
     InputArguments, LabeledInputArguments, ParamArguments, TextArguments, VectorArguments,
     WritingArguments, set,
@@ -108,6 +110,8 @@ pub struct EmbedArguments {
     #[command(flatten)]
     pub vectors: VectorArguments,
     #[command(flatten)]
+    pub device: DeviceArguments,
+    #[command(flatten)]
     pub params: ParamArguments,
     #[command(flatten)]
     pub writing: WritingArguments,
@@ -131,6 +135,8 @@ pub struct FitArguments {
     pub input: InputArguments,
     #[command(flatten)]
     pub vectors: VectorArguments,
+    #[command(flatten)]
+    pub device: DeviceArguments,
     #[command(flatten)]
     pub params: ParamArguments,
     #[command(flatten)]

@@ -26,7 +26,8 @@ pub fn run(arguments: &TestArguments, quiet: bool) -> Result<()> {
     let mut stages = Stages::default();
     let classifier = stages.time("opening", || -> Result<TextClassifier> {
         let vectors = arguments.vectors.open_named()?;
-        Ok(TextClassifier::load(&arguments.classifier, vectors)?)
+        let classifier = TextClassifier::load(&arguments.classifier, vectors)?;
+        Ok(classifier.with_accelerator(arguments.device.open()?))
     })?;
     let separator = arguments.input.label_separator.as_deref();
     let count_text = |text: &str| classifier.count(text);
