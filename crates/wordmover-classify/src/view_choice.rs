@@ -19,7 +19,7 @@ use crate::terms::Terms;
 use crate::views::{ViewPoint, Views};
 
 /// Values of C for meanings alone, in units of the best for least squares.
-const MEANINGS_COSTS: [f64; 4] = [0.3, 1.0, 3.0, 10.0];
+const MEANINGS_COSTS: [f64; 3] = [0.3, 1.0, 3.0];
 
 /// Values of C for words alone, whose rows have length 1.
 const WORDS_COSTS: [f64; 5] = [0.1, 0.3, 1.0, 3.0, 10.0];

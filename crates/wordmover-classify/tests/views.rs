@@ -136,7 +136,7 @@ fn both_know_what_either_knows() {
     let (_, training) = train(&Views::ALL, &learnt);
     assert_eq!(training.choice.views, Views::Both);
     assert!(training.choice.meanings_weight.unwrap() > 0.0);
-    assert_eq!(training.views.len(), 5 + 2 * 3 + 4);
+    assert_eq!(training.views.len(), 5 + 2 * 3 + 3);
 }
 
 #[test]

@@ -248,8 +248,7 @@ impl Race<'_> {
                 others.flat_map(|&random| kept.iter().map(move |&w| Candidate::new(w, random)));
             let others: Vec<Candidate> = others.collect();
             ranked.extend(self.judge_new(&others, first, &sample, reporter)?);
-            // Stable: of equal candidates the first.
-            ranked.sort_by(|a, b| order(&a.best, &b.best));
+            ranked.sort_by(better);
             note_kept(&ranked, FINALISTS, first, reporter)?;
             ranked.truncate(FINALISTS);
         }
@@ -353,7 +352,7 @@ impl Race<'_> {
             ranked.extend(best.map(|best| Ranked { racer, best }));
             points.extend(surface);
         }
-        ranked.sort_by(|a, b| order(&a.best, &b.best));
+        ranked.sort_by(better);
         self.rounds.push(SurfaceRound {
             n_features,
             n_documents: sample.rows.len(),
@@ -401,6 +400,12 @@ impl Race<'_> {
         let own = points.into_iter().map(|point| SurfacePoint { candidate, ..point });
         Ok(own.collect())
     }
+}
+
+/// The greater share of documents right first. Sorting is stable: of equal candidates the
+/// first, which is the simpler.
+fn better(a: &Ranked, b: &Ranked) -> std::cmp::Ordering {
+    b.best.accuracy.total_cmp(&a.best.accuracy)
 }
 
 fn note_kept(
