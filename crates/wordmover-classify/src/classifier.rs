@@ -125,7 +125,9 @@ impl TextClassifier {
             true => Some(Features::new(&chosen.features, choice.n_features)?),
             false => None,
         };
-        let words = chosen.words.map(|view| (view.features.gather(&rows), view.terms));
+        let words = chosen
+            .words
+            .map(|view| (view.features.gather(&rows), view.terms));
         let (machine, values) = reporter.time("fitting", |_| -> Result<_> {
             let mut machine = match (params.protocol, meanings) {
                 (Protocol::Paper, Some(meanings)) => {

@@ -63,7 +63,12 @@ impl TextClassifier {
     /// # Panics
     ///
     /// If there is no such class.
-    pub fn explain(&self, text: &str, class: Option<usize>, n_nearest: usize) -> Result<Explanation> {
+    pub fn explain(
+        &self,
+        text: &str,
+        class: Option<usize>,
+        n_nearest: usize,
+    ) -> Result<Explanation> {
         let whole = self.count(text);
         let mut words: Vec<&str> = Vec::new();
         for word in whole.words.split(' ').filter(|word| !word.is_empty()) {
@@ -120,12 +125,17 @@ impl TextClassifier {
             None => self.frequent_words()?,
         };
         let of_class = |class: usize| {
-            let mut ranked: Vec<(usize, f64)> =
-                values.iter().map(|values| values[class]).enumerate().collect();
+            let mut ranked: Vec<(usize, f64)> = values
+                .iter()
+                .map(|values| values[class])
+                .enumerate()
+                .collect();
             ranked.retain(|(_, value)| value.is_finite() && *value > 0.0);
             ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
             ranked.truncate(n_words);
-            let named = ranked.into_iter().map(|(word, value)| (words[word].clone(), value));
+            let named = ranked
+                .into_iter()
+                .map(|(word, value)| (words[word].clone(), value));
             named.collect()
         };
         Ok((0..self.classes().len()).map(of_class).collect())
@@ -183,7 +193,9 @@ impl TextClassifier {
         let vectors = self.embedding.documents().vectors();
         let is_other = |word: &str| word.to_lowercase() != left_out;
         let mut counts = text.counts.clone();
-        counts.words.retain(|&(word, _)| is_other(vectors.word(word)));
+        counts
+            .words
+            .retain(|&(word, _)| is_other(vectors.word(word)));
         counts.unknown.retain(|(word, _)| is_other(word));
         let words: Vec<&str> = text.words.split(' ').filter(|w| *w != left_out).collect();
         CountedText {
@@ -236,7 +248,9 @@ impl TextClassifier {
                 },
             );
             let squared: Vec<(f64, u32)> = squared.collect::<Result<_>>()?;
-            let nearest = squared.iter().min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            let nearest = squared
+                .iter()
+                .min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
             names.extend(nearest.map(|&(_, word)| model.vectors().word(word).to_owned()));
         }
         Ok(names)

@@ -76,7 +76,11 @@ impl TextClassifier {
             version,
             machines: self.machine.linear.classes().to_vec(),
             info: self.info.clone(),
-            terms: self.machine.terms.as_ref().map(|terms| terms.terms().join("\n")),
+            terms: self
+                .machine
+                .terms
+                .as_ref()
+                .map(|terms| terms.terms().join("\n")),
         };
         let attachment = Attachment {
             name: NAME.to_owned(),
@@ -164,7 +168,10 @@ fn read(file: &ModelFile, name: &str) -> Result<Option<(ClassifierInfo, Machine)
     let metadata: Metadata =
         serde_json::from_str(&attachment.metadata).map_err(|e| damaged(e.to_string()))?;
     let n_classes = metadata.info.classes.len();
-    let numbers = metadata.machines.iter().chain([&metadata.info.most_frequent]);
+    let numbers = metadata
+        .machines
+        .iter()
+        .chain([&metadata.info.most_frequent]);
     if let Some(number) = numbers.copied().find(|&number| number >= n_classes) {
         return Err(damaged(format!("class {number} of {n_classes}")));
     }

@@ -42,7 +42,9 @@ impl HeldOut {
             let svm = LinearSvm::fit(svm, Features::new(&train, n)?, &train_labels)?;
             let values = svm.decision_values(Features::new(&test, n)?)?;
             held_out.positions.extend(&fold.test);
-            held_out.values.extend(placed(&values, &svm, &held_out.targets));
+            held_out
+                .values
+                .extend(placed(&values, &svm, &held_out.targets));
             reporter.tell(Event::Steps(1))?;
         }
         Ok(held_out)
@@ -50,7 +52,11 @@ impl HeldOut {
 
     /// Probabilities, as these documents have them.
     pub fn calibration(&self) -> Result<Calibration> {
-        Ok(Calibration::fit(&self.values, &self.positions, &self.targets)?)
+        Ok(Calibration::fit(
+            &self.values,
+            &self.positions,
+            &self.targets,
+        )?)
     }
 
     /// How good the predictions are.
@@ -62,7 +68,10 @@ impl HeldOut {
             true => vec![classes[best(values, classes.len())]],
             false => positive(values, classes),
         });
-        let truth = self.positions.iter().map(|&row| self.targets.classes_of(row));
+        let truth = self
+            .positions
+            .iter()
+            .map(|&row| self.targets.classes_of(row));
         Figures::new(truth.collect(), predicted.collect(), one_each)
     }
 }

@@ -220,9 +220,9 @@ impl ViewSearch<'_> {
         let params = LinearSearchParams::default();
         let params = match best.meanings_weight {
             None => params.costs(LAST_SCALES.map(|scale| scale * shrunk * best.cost)),
-            Some(weight) => params.costs([best.cost]).dense_weights(
-                LAST_SCALES.map(|square| weight * (square * shrunk).sqrt()),
-            ),
+            Some(weight) => params
+                .costs([best.cost])
+                .dense_weights(LAST_SCALES.map(|square| weight * (square * shrunk).sqrt())),
         };
         self.surface(best.views, params, Some(meanings), words, reporter)
     }
@@ -303,7 +303,9 @@ impl ViewSearch<'_> {
 fn class_weights_content(weights: &ClassWeights) -> (&'static str, Vec<(usize, u64)>) {
     match weights {
         ClassWeights::Given(given) => {
-            let bits = given.iter().map(|&(class, weight)| (class, weight.to_bits()));
+            let bits = given
+                .iter()
+                .map(|&(class, weight)| (class, weight.to_bits()));
             ("given", bits.collect())
         }
         ClassWeights::Balanced => ("balanced", Vec::new()),

@@ -81,7 +81,8 @@ fn k_and_predictions_are_those_of_all_distances() {
                     queries.map(|text| model.document(&text.counts)).collect();
                 let naive = lists(&model, &queries, &bags, false);
                 let votes = knn::predict(&naive, labels, choice.k).unwrap();
-                let expected: Vec<Vec<usize>> = votes.iter().map(|v| vec![v[choice.k - 1]]).collect();
+                let expected: Vec<Vec<usize>> =
+                    votes.iter().map(|v| vec![v[choice.k - 1]]).collect();
                 assert_eq!(outcome.predicted, expected);
             }
         }

@@ -82,7 +82,9 @@ fn candidates_race_word_weights_first_then_random_documents() {
     assert_eq!(shape(&training), [(256, 60, 6), (256, 60, 8), (512, 60, 3)]);
     let last = &training.rounds[2].points;
     let best = last.iter().map(|point| point.accuracy).fold(0.0, f64::max);
-    let chosen = last.iter().filter(|p| p.candidate == training.choice.candidate);
+    let chosen = last
+        .iter()
+        .filter(|p| p.candidate == training.choice.candidate);
     assert_eq!(chosen.map(|p| p.accuracy).fold(0.0, f64::max), best);
     assert_eq!(training.notes.len(), 4, "{:?}", training.notes);
     // The paper's protocol has none of it.
@@ -448,17 +450,21 @@ fn several_labels_are_learnt_and_predicted() {
     };
     let counted = |labeled: &[(Vec<String>, String)]| -> Vec<_> {
         let each = labeled.iter();
-        each.map(|(labels, text)| (labels.clone(), count(text))).collect()
+        each.map(|(labels, text)| (labels.clone(), count(text)))
+            .collect()
     };
-    let corpus =
-        LabeledCorpus::with_label_sets(counted(&learnt), toy::tokenizer(), toy::vectors());
+    let corpus = LabeledCorpus::with_label_sets(counted(&learnt), toy::tokenizer(), toy::vectors());
     let corpus = corpus.unwrap();
     for views in wordmover_classify::Views::ALL {
         let mut params = params(Protocol::Fast);
         params.views = vec![views];
         params.embedding.n_features = 64;
         let (classifier, training) = train(&params, &corpus);
-        assert!(training.choice.accuracy > 0.8, "{}", training.choice.accuracy);
+        assert!(
+            training.choice.accuracy > 0.8,
+            "{}",
+            training.choice.accuracy
+        );
         assert!(training.held_out.as_ref().unwrap().confusion.is_none());
         let test = classifier.test(&counted(&test), &silent).unwrap();
         assert!(test.figures.micro_f1 > 0.85, "{views}: {:?}", test.figures);

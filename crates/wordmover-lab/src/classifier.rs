@@ -88,8 +88,7 @@ pub fn run(
         let predictions = classifier.predict_counted(test.texts(), &silent)?;
         let prediction_seconds = start.elapsed().as_secs_f64();
         let predicted: Vec<usize> = predictions.iter().map(|p| p.class).collect();
-        let confusion =
-            wordmover_learn::metrics::ConfusionMatrix::new(test.labels(), &predicted)?;
+        let confusion = wordmover_learn::metrics::ConfusionMatrix::new(test.labels(), &predicted)?;
         say(&format!(
             "{}: {:.2} % ({:.2} held out), {}, {training_seconds:.0} s",
             corpus.name,

@@ -8,9 +8,7 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use wordmover::{Weighting, WordVectors};
-use wordmover_classify::{
-    Cache, Protocol, TextClassifier, WmeChoice, WmeParams, feature_curve,
-};
+use wordmover_classify::{Cache, Protocol, TextClassifier, WmeChoice, WmeParams, feature_curve};
 
 use crate::changed_vectors::{common, filled, projected};
 use crate::comparison::{one, silent};

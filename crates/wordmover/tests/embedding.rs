@@ -299,7 +299,13 @@ fn random_documents_can_be_parts_of_documents() {
     assert_eq!(loaded.random_documents(), random);
     let params = loaded.params().clone().gamma(Gamma::Value(1.0));
     let drawn = WordMoversEmbedding::draw(params, loaded.documents().clone());
-    assert!(matches!(drawn, Err(Error::InvalidParameter { name: "random_words", .. })));
+    assert!(matches!(
+        drawn,
+        Err(Error::InvalidParameter {
+            name: "random_words",
+            ..
+        })
+    ));
 }
 
 #[test]

@@ -112,7 +112,10 @@ pub(super) fn choose(
     let features = table.features(n_compared, gamma, is_all);
     let mut meanings = Meanings::new(&table, features, n_compared, gamma, &sample.rows)?;
     let found = reporter.time("cross-validation", |reporter| -> Result<_> {
-        let n_judged = race.rounds.last().map_or(n_compared, |round| round.n_features);
+        let n_judged = race
+            .rounds
+            .last()
+            .map_or(n_compared, |round| round.n_features);
         let ls_cost = best.cost * (n_judged as f64 / n_compared as f64);
         let mut found = vec![search.meanings(&meanings, ls_cost, reporter)?];
         if let Some(view) = &view {
@@ -197,7 +200,9 @@ fn keep_enough(sample: &mut Sample) {
 
 /// Refuses documents with words that are all of one class.
 fn check_classes(rows: &[usize], train: &LabeledCorpus) -> Result<()> {
-    train.select(rows).check_classes("training documents with known words")
+    train
+        .select(rows)
+        .check_classes("training documents with known words")
 }
 
 /// What all rounds share.
@@ -233,7 +238,9 @@ impl Race<'_> {
         );
         let sample = self.sample(first * DOCUMENTS_BY_FEATURE);
         let random_documents = self.candidates.random_documents();
-        let usual = weights.iter().map(|&w| Candidate::new(w, random_documents[0]));
+        let usual = weights
+            .iter()
+            .map(|&w| Candidate::new(w, random_documents[0]));
         let usual: Vec<Candidate> = usual.collect();
         let mut ranked = Vec::new();
         if usual.len() > 1 || random_documents.len() > 1 {
@@ -276,11 +283,8 @@ impl Race<'_> {
 
     /// At most about so many documents, in the proportions of the classes, and their folds.
     fn sample(&self, n_documents: usize) -> Sample {
-        let positions = split::stratified_sample(
-            &self.labels,
-            n_documents,
-            self.params.embedding.seed,
-        );
+        let positions =
+            split::stratified_sample(&self.labels, n_documents, self.params.embedding.seed);
         if positions.len() == self.labels.len() {
             return self.whole.clone();
         }
@@ -317,13 +321,18 @@ impl Race<'_> {
         sample: &Sample,
         reporter: &mut Reporter,
     ) -> Result<Vec<Ranked>> {
-        let n_before = self.rounds.last().map_or(n_features, |round| round.n_features);
+        let n_before = self
+            .rounds
+            .last()
+            .map_or(n_features, |round| round.n_features);
         let mut racers = Vec::new();
         for Ranked { mut racer, best } in ranked {
             let shrunk = n_before as f64 / n_features as f64;
             let costs = LATER_COSTS.map(|cost| cost * best.cost * shrunk);
             if racer.table.training.rows != sample.rows {
-                let table = self.candidates.table(&racer.candidate, Some(&sample.rows))?;
+                let table = self
+                    .candidates
+                    .table(&racer.candidate, Some(&sample.rows))?;
                 racer.table = table;
             }
             racers.push((racer, costs.to_vec()));
@@ -397,7 +406,9 @@ impl Race<'_> {
             Ok(points.collect())
         })?;
         // Candidates with the same distances share an entry.
-        let own = points.into_iter().map(|point| SurfacePoint { candidate, ..point });
+        let own = points
+            .into_iter()
+            .map(|point| SurfacePoint { candidate, ..point });
         Ok(own.collect())
     }
 }
@@ -446,7 +457,9 @@ fn choose_words(
         return without_folds(params, candidates, weights, view, reporter);
     };
     let rows = words.rows();
-    train.select(&rows).check_classes("training documents with words")?;
+    train
+        .select(&rows)
+        .check_classes("training documents with words")?;
     let labels: Vec<usize> = rows.iter().map(|&row| train.labels()[row]).collect();
     let seed = params.embedding.seed;
     let Some(folds) = spread_folds(params.n_folds, &labels, train, seed, reporter)? else {
@@ -505,7 +518,9 @@ fn without_folds_silently(
 ) -> Result<Chosen> {
     let candidate = Candidate::new(weights, candidates.random_documents()[0]);
     let n_features = params.embedding.n_features;
-    let views = Views::ALL.into_iter().find(|views| params.views.contains(views));
+    let views = Views::ALL
+        .into_iter()
+        .find(|views| params.views.contains(views));
     let views = views.unwrap_or_default();
     let cost = match views {
         Views::Meanings => DEFAULT_COST / n_features as f64,

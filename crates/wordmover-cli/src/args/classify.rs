@@ -185,7 +185,8 @@ impl LearningArguments {
         if self.class_weights == ClassWeightsOption::Balanced {
             if is_paper {
                 return Err(usage_error(
-                    "--protocol paper has equal class weights: leave --class-weights out".to_owned(),
+                    "--protocol paper has equal class weights: leave --class-weights out"
+                        .to_owned(),
                 ));
             }
             params.class_weights = ClassWeights::Balanced;

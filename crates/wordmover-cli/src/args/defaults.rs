@@ -23,7 +23,9 @@ pub fn command() -> Command {
         .mut_subcommand("distance", |command| with_text_defaults(command, &embed))
         .mut_subcommand("search", |command| with_text_defaults(command, &embed))
         .mut_subcommand("train", |command| with_learning_defaults(command, &embed))
-        .mut_subcommand("evaluate", |command| with_learning_defaults(command, &embed))
+        .mut_subcommand("evaluate", |command| {
+            with_learning_defaults(command, &embed)
+        })
 }
 
 /// States the defaults of the options that make an embedding.

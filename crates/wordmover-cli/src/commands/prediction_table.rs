@@ -92,7 +92,10 @@ impl Contents<'_> {
     }
 
     fn cells(&self, prediction: &Prediction) -> Vec<Cell> {
-        let names = prediction.classes.iter().map(|&class| self.classes[class].as_str());
+        let names = prediction
+            .classes
+            .iter()
+            .map(|&class| self.classes[class].as_str());
         let mut cells = vec![Cell::Text(names.collect::<Vec<_>>().join(self.separator))];
         let values = prediction.decision_values.as_deref();
         let probabilities = prediction.probabilities.as_deref();
@@ -128,7 +131,11 @@ impl Contents<'_> {
         let name = |class: usize| json!(self.classes[class]);
         let by_class = |values: Option<&[f64]>| {
             values.map(|values| {
-                let pairs = self.classes.iter().cloned().zip(values.iter().map(|v| json!(v)));
+                let pairs = self
+                    .classes
+                    .iter()
+                    .cloned()
+                    .zip(values.iter().map(|v| json!(v)));
                 pairs.collect::<Map<String, Value>>()
             })
         };
@@ -138,7 +145,11 @@ impl Contents<'_> {
         row.insert("id".to_owned(), id);
         match self.several_labels {
             true => {
-                let names: Value = prediction.classes.iter().map(|&class| name(class)).collect();
+                let names: Value = prediction
+                    .classes
+                    .iter()
+                    .map(|&class| name(class))
+                    .collect();
                 row.insert("labels".to_owned(), names);
             }
             false => drop(row.insert("label".to_owned(), name(prediction.class))),
@@ -234,10 +245,14 @@ impl<'a> Writer<'a> {
         let written = match &mut self.output {
             Output::Csv(writer) => {
                 let id = id.unwrap_or_else(|| number.to_string());
-                let cells = self.contents.cells(prediction).into_iter().map(|cell| match cell {
-                    Cell::Text(text) => as_cell(&text).into_owned(),
-                    Cell::Number(number) => number.map_or(String::new(), |x| x.to_string()),
-                });
+                let cells = self
+                    .contents
+                    .cells(prediction)
+                    .into_iter()
+                    .map(|cell| match cell {
+                        Cell::Text(text) => as_cell(&text).into_owned(),
+                        Cell::Number(number) => number.map_or(String::new(), |x| x.to_string()),
+                    });
                 let record = [as_cell(&id).into_owned()].into_iter().chain(cells);
                 writer.write_record(record).map_err(io::Error::from)
             }

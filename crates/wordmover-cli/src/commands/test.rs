@@ -31,13 +31,8 @@ pub fn run(arguments: &TestArguments, quiet: bool) -> Result<()> {
     })?;
     let separator = arguments.input.label_separator.as_deref();
     let count_text = |text: &str| classifier.count(text);
-    let texts = labeled::read_texts::<CountedText>(
-        documents,
-        separator,
-        count_text,
-        quiet,
-        &mut stages,
-    )?;
+    let texts =
+        labeled::read_texts::<CountedText>(documents, separator, count_text, quiet, &mut stages)?;
     let watcher = Watcher::new(quiet);
     let tested = stages.time("predicting", || {
         classifier.test(&texts.labeled, &|event| watcher.observe(event))

@@ -87,7 +87,11 @@ pub fn run(arguments: &TrainArguments, quiet: bool) -> Result<()> {
             Some(_) => format!(
                 "wrote {output}: {:.2} % {} in cross-validation",
                 100.0 * training.choice.accuracy,
-                if separator.is_some() { "micro F1" } else { "right" }
+                if separator.is_some() {
+                    "micro F1"
+                } else {
+                    "right"
+                }
             ),
             None => format!("wrote {output}"),
         });

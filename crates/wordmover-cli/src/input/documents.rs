@@ -60,7 +60,9 @@ pub fn open_all(paths: &[impl AsRef<Path>], options: &InputOptions) -> Result<Do
         later.push(open(path.as_ref(), options)?);
     }
     later.reverse();
-    let mut first = later.pop().ok_or_else(|| usage_error("no input is named"))?;
+    let mut first = later
+        .pop()
+        .ok_or_else(|| usage_error("no input is named"))?;
     first.later = later;
     Ok(first)
 }

@@ -31,7 +31,10 @@ impl<'n> Judged<'n> {
             .collect();
         let mut order: Vec<usize> = (0..names.len()).collect();
         order.sort_by(|&a, &b| natural_order::compare(names[a], names[b]));
-        let rows: Vec<&[u64]> = confusion.iter().flat_map(|confusion| confusion.rows()).collect();
+        let rows: Vec<&[u64]> = confusion
+            .iter()
+            .flat_map(|confusion| confusion.rows())
+            .collect();
         let ordered = |row: &[u64]| order.iter().map(|&j| row[j]).collect();
         Judged {
             names: order.iter().map(|&i| names[i]).collect(),
@@ -94,7 +97,11 @@ pub fn sections(names: &[String], figures: &Figures, documents: &str) -> String 
 pub fn baseline(names: &[String], figures: &Figures) -> Bar {
     let total = figures.n_documents as u64;
     let judged = Judged::new(names, figures);
-    let sizes: Vec<u64> = judged.figures.iter().map(|figures| figures.n_rows).collect();
+    let sizes: Vec<u64> = judged
+        .figures
+        .iter()
+        .map(|figures| figures.n_rows)
+        .collect();
     let largest = (0..sizes.len()).max_by_key(|&i| (sizes[i], Reverse(i)));
     let (name, size) = match largest {
         Some(i) => (judged.names[i], sizes[i]),
@@ -108,9 +115,8 @@ pub fn baseline(names: &[String], figures: &Figures) -> Bar {
 pub fn telling_words(names: &[String], words: &[Vec<(String, f64)>]) -> String {
     let mut order: Vec<usize> = (0..names.len()).collect();
     order.sort_by(|&a, &b| natural_order::compare(&names[a], &names[b]));
-    let mut html = String::from(
-        "<h2>Words that speak for each class</h2>\n<table class=\"facts\">\n",
-    );
+    let mut html =
+        String::from("<h2>Words that speak for each class</h2>\n<table class=\"facts\">\n");
     for class in order {
         let words = words[class].iter().map(|(word, weight)| {
             let word = escape(word);
@@ -118,7 +124,10 @@ pub fn telling_words(names: &[String], words: &[Vec<(String, f64)>]) -> String {
         });
         let words = words.collect::<Vec<_>>().join(", ");
         let name = escape(&names[class]);
-        let _ = writeln!(html, "<tr><td class=\"name\">{name}</td><td>{words}</td></tr>");
+        let _ = writeln!(
+            html,
+            "<tr><td class=\"name\">{name}</td><td>{words}</td></tr>"
+        );
     }
     html + "</table>\n"
 }

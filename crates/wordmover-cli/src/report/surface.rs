@@ -68,10 +68,14 @@ fn views(points: &[ViewPoint]) -> String {
 
 /// The best of the points, if they are the candidate's that was chosen.
 fn position(points: &[SurfacePoint], choice: &WmeChoice) -> Option<usize> {
-    let is_chosen = points.first().is_some_and(|first| first.candidate == choice.candidate);
+    let is_chosen = points
+        .first()
+        .is_some_and(|first| first.candidate == choice.candidate);
     let order = |a: &SurfacePoint, b: &SurfacePoint| {
         let right = b.accuracy.total_cmp(&a.accuracy);
-        right.then(a.cost.total_cmp(&b.cost)).then(a.gamma.total_cmp(&b.gamma))
+        right
+            .then(a.cost.total_cmp(&b.cost))
+            .then(a.gamma.total_cmp(&b.gamma))
     };
     let best = points.iter().enumerate().min_by(|a, b| order(a.1, b.1));
     best.map(|(position, _)| position).filter(|_| is_chosen)
@@ -204,7 +208,11 @@ mod tests {
             accuracy,
             deviation: 0.0,
         };
-        let points = [point(1.0, 0.1, 0.8), point(1.0, 0.3, 0.9), point(2.0, 0.2, 0.9)];
+        let points = [
+            point(1.0, 0.1, 0.8),
+            point(1.0, 0.3, 0.9),
+            point(2.0, 0.2, 0.9),
+        ];
         let choice = |d_max| WmeChoice {
             views: Views::Meanings,
             meanings_weight: None,

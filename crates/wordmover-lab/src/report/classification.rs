@@ -317,7 +317,14 @@ pub fn classifier(out: &mut String, records: &[crate::classifier::Record]) -> Re
          documents held out.\n",
         definition.title, definition.n_features
     )?;
-    let columns = ["corpus", "paper's WME", "accuracy", "views", "training, s", "prediction, s"];
+    let columns = [
+        "corpus",
+        "paper's WME",
+        "accuracy",
+        "views",
+        "training, s",
+        "prediction, s",
+    ];
     writeln!(out, "| {} |", columns.join(" | "))?;
     writeln!(out, "{}|", "| --- ".repeat(columns.len()))?;
     for record in records {
@@ -329,7 +336,9 @@ pub fn classifier(out: &mut String, records: &[crate::classifier::Record]) -> Re
         views.sort_unstable();
         views.dedup();
         let paper = record.corpus.paper.as_ref();
-        let paper = paper.map_or("–".to_owned(), |paper| format!("{:.1}", paper.wme_large[0]));
+        let paper = paper.map_or("–".to_owned(), |paper| {
+            format!("{:.1}", paper.wme_large[0])
+        });
         writeln!(
             out,
             "| {} | {paper} | {:.1} ({:.1}) | {} | {:.0} | {:.1} |",

@@ -126,7 +126,9 @@ impl Targets {
     #[must_use]
     pub fn classes_of(&self, row: usize) -> Vec<usize> {
         let positions = self.positions(row).iter();
-        positions.map(|&position| self.classes[position as usize]).collect()
+        positions
+            .map(|&position| self.classes[position as usize])
+            .collect()
     }
 
     /// Positions of a row's classes, ascending.

@@ -86,7 +86,10 @@ pub fn write_table(file: &mut Struct, columns: &[(&str, i32)]) {
         converted: (kind == BYTE_ARRAY).then_some(UTF8),
         logical: (kind == BYTE_ARRAY).then_some(1),
     });
-    write_nodes(file, &std::iter::once(root).chain(nodes).collect::<Vec<_>>());
+    write_nodes(
+        file,
+        &std::iter::once(root).chain(nodes).collect::<Vec<_>>(),
+    );
 }
 
 fn write_nodes(file: &mut Struct, nodes: &[Node]) {

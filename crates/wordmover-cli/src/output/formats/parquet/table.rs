@@ -33,17 +33,22 @@ impl<W: Write> TableWriter<W> {
         columns: Vec<(String, bool)>,
         ids_are_numbers: bool,
     ) -> io::Result<Self> {
-        let kinds = columns.into_iter().enumerate().map(|(i, (name, is_number))| {
-            let kind = match (i, is_number) {
-                (0, _) if ids_are_numbers => schema::INT64,
-                (_, true) => schema::DOUBLE,
-                _ => schema::BYTE_ARRAY,
-            };
-            (name, kind)
-        });
+        let kinds = columns
+            .into_iter()
+            .enumerate()
+            .map(|(i, (name, is_number))| {
+                let kind = match (i, is_number) {
+                    (0, _) if ids_are_numbers => schema::INT64,
+                    (_, true) => schema::DOUBLE,
+                    _ => schema::BYTE_ARRAY,
+                };
+                (name, kind)
+            });
         let kinds: Vec<(String, i32)> = kinds.collect();
         writer.write_all(MAGIC)?;
-        let columns = kinds.iter().map(|(name, kind)| Column::new(name.clone(), *kind));
+        let columns = kinds
+            .iter()
+            .map(|(name, kind)| Column::new(name.clone(), *kind));
         Ok(TableWriter {
             writer,
             position: MAGIC.len() as u64,
