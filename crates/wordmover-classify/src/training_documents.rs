@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use wordmover::{Document, DocumentFitter, DocumentModel, DocumentParams, Weighting};
+use wordmover::{
+    Document, DocumentModel, Weighting,
+    document_model::{DocumentFitter, DocumentParams},
+};
 
 use crate::corpus::LabeledCorpus;
 use crate::error::{Error, Result};
@@ -12,7 +15,8 @@ use crate::error::{Error, Result};
 /// [`weighted`](TrainingDocuments::weighted) from the same counts.
 pub(crate) fn fit(params: &DocumentParams, train: &LabeledCorpus) -> Result<DocumentModel> {
     let params = params.clone().tokenizer(train.tokenizer().clone());
-    let mut fitter = DocumentFitter::new(params.check()?, train.vectors().clone());
+    let mut fitter = DocumentFitter::new(params.check()?, train.vectors().clone())
+        .accelerator(train.accelerator().cloned());
     for counts in train.documents() {
         fitter.observe(counts);
     }

@@ -3,8 +3,13 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use wordmover::transport::Amount;
-use wordmover::{Document, Error, Normalization, Word, WordSpace, WordVectors, wmd};
+use wordmover::{
+    Document, Error, WordVectors,
+    document::Word,
+    space::{Normalization, WordSpace},
+    transport::Amount,
+    wmd,
+};
 
 const N_WORDS: usize = 30;
 const DIM: usize = 4;

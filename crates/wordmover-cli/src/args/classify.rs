@@ -4,13 +4,18 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use wordmover::{EmbeddingParams, Normalization, RandomWords, UnknownWords, Weighting};
+use wordmover::{
+    EmbeddingParams, Weighting,
+    random_documents::RandomWords,
+    space::{Normalization, UnknownWords},
+};
 use wordmover_classify::{Cache, KnnParams, Method, Protocol, Views, WmeParams};
 
 use super::groups::{parameter_error, set};
 use super::values::{at_least_one, named};
 use super::{
-    InputArguments, LabeledInputArguments, TextArguments, VectorArguments, WritingArguments,
+    DeviceArguments, InputArguments, LabeledInputArguments, TextArguments, VectorArguments,
+    WritingArguments,
 };
 use crate::interrupt;
 use crate::usage::usage_error;
@@ -224,6 +229,8 @@ pub struct TrainArguments {
     #[command(flatten)]
     pub vectors: VectorArguments,
     #[command(flatten)]
+    pub device: DeviceArguments,
+    #[command(flatten)]
     pub learning: LearningArguments,
     #[command(flatten)]
     pub writing: WritingArguments,
@@ -250,6 +257,8 @@ pub struct PredictArguments {
     pub input: InputArguments,
     #[command(flatten)]
     pub vectors: VectorArguments,
+    #[command(flatten)]
+    pub device: DeviceArguments,
     #[command(flatten)]
     pub writing: WritingArguments,
 }
@@ -289,6 +298,8 @@ pub struct EvaluateArguments {
     pub input: LabeledInputArguments,
     #[command(flatten)]
     pub vectors: VectorArguments,
+    #[command(flatten)]
+    pub device: DeviceArguments,
     #[command(flatten)]
     pub learning: LearningArguments,
     #[command(flatten)]

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use serde::Serialize;
 use wordmover::transport::Amount;
 use wordmover::wmd::{self, WordMove};
-use wordmover::{Document, DocumentModel, DocumentParams, ModelFile};
+use wordmover::{Document, DocumentModel, ModelFile, document_model::DocumentParams};
 
 use super::plan_svg;
 use crate::args::{DistanceArguments, set};

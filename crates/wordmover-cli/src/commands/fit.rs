@@ -4,7 +4,9 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use anyhow::{Result, anyhow};
-use wordmover::{Checked, EmbeddingParams, Error, Fitter, WordMoversEmbedding, WordVectors};
+use wordmover::{
+    EmbeddingParams, Error, WordMoversEmbedding, WordVectors, checked::Checked, embedding::Fitter,
+};
 
 use super::corpus::{Batches, Counted};
 use crate::args::FitArguments;
@@ -28,7 +30,11 @@ pub fn run(arguments: &FitArguments, quiet: bool) -> Result<()> {
     let mut stages = Stages::default();
     let mut summary = CorpusSummary::default();
     let vectors = stages.time("opening", || arguments.vectors.open())?;
-    let fitter = arguments.params.fitter(&params, &vectors)?;
+    let device = arguments.device.open()?;
+    let fitter = arguments
+        .params
+        .fitter(&params, &vectors)?
+        .accelerator(device);
     let (fitter, _) = read_corpus(documents, fitter, false, quiet, &mut summary, &mut stages)?;
     let model = stages.time("fitting", || {
         finish(fitter, &params, &vectors, &arguments.documents, quiet)

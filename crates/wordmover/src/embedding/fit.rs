@@ -7,6 +7,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use crate::accelerator::Accelerator;
 use crate::checked::Checked;
 use crate::content_hash::ContentHash;
 use crate::document::{Document, Word, WordCounts};
@@ -34,7 +35,7 @@ const GAMMA_RANDOM_DOCUMENTS: usize = 32;
 ///
 /// ```
 /// use std::sync::Arc;
-/// use wordmover::{EmbeddingParams, Fitter, WordVectors};
+/// use wordmover::{EmbeddingParams, WordVectors, embedding::Fitter};
 ///
 /// let vectors = Arc::new(WordVectors::builtin());
 /// let mut fitter = Fitter::new(EmbeddingParams::default().n_features(64).check()?, vectors);
@@ -86,6 +87,13 @@ impl Fitter {
         self
     }
 
+    /// Has distances computed by an [accelerator](crate::accelerator), here and in the model.
+    #[must_use]
+    pub fn accelerator(mut self, accelerator: Option<Arc<dyn Accelerator>>) -> Self {
+        self.documents = self.documents.accelerator(accelerator);
+        self
+    }
+
     /// Counts the words of a text as the model will.
     #[must_use]
     pub fn word_counts(&self, text: &str) -> WordCounts {
@@ -134,6 +142,9 @@ impl Fitter {
             .numbers(frequencies.iter().map(|frequency| frequency.documents))
             .numbers(frequencies.iter().map(|frequency| frequency.occurrences))
             .numbers(probabilities.iter().map(|p| u64::from(p.to_bits())));
+        if !self.documents.accelerator_name().is_empty() {
+            hash = hash.bytes(self.documents.accelerator_name().as_bytes());
+        }
         for sample in [&self.gamma_sample, &self.sample] {
             hash = hash.numbers([sample.documents.len() as u64].into_iter());
             for counts in &sample.documents {
@@ -217,7 +228,7 @@ impl Fitter {
 /// ```
 /// use std::ops::ControlFlow;
 /// use std::sync::Arc;
-/// use wordmover::{EmbeddingParams, Fitter, Gamma, WordVectors};
+/// use wordmover::{EmbeddingParams, WordVectors, embedding::{Fitter, Gamma}};
 ///
 /// let params = EmbeddingParams::default().n_features(16).check()?;
 /// let mut fitter = Fitter::new(params, Arc::new(WordVectors::builtin()));

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use crate::accelerator::Accelerator;
 use crate::content_hash::ContentHash;
 use crate::document::{CorpusCounts, Document, WordCounts};
 use crate::document_model::DocumentModel;
@@ -25,9 +26,9 @@ use super::transform::{self, CostPrecision, Transform};
 /// A fitted Word Mover's Embedding.
 ///
 /// Feature `j` of a document `x` is `exp(-gamma * WMD(x, omega_j)) / sqrt(R)` for
-/// the random documents `omega_j`, and then [post-processed](crate::PostProcessing): centred
+/// the random documents `omega_j`, and then [post-processed](crate::embedding::PostProcessing): centred
 /// and scaled unless asked otherwise, so that cosines of embeddings tell documents apart.
-/// With [`PostProcessing::Raw`](crate::PostProcessing::Raw), inner products of two embeddings estimate
+/// With [`PostProcessing::Raw`](crate::embedding::PostProcessing::Raw), inner products of two embeddings estimate
 /// the Word Mover's Kernel. The embedding of a document depends on the document and the
 /// model alone: not on the documents beside it, the batch size or the threads.
 ///
@@ -121,6 +122,17 @@ impl WordMoversEmbedding {
             rounds_distances: true,
             sample: SampleDistances::default(),
         })
+    }
+
+    /// The same model, with distances computed by an [accelerator](crate::accelerator).
+    /// Models of the file versions 1 and 2 keep the bits they had, and so the CPU.
+    #[must_use]
+    pub fn with_accelerator(mut self, accelerator: Option<Arc<dyn Accelerator>>) -> Self {
+        if self.rounds_distances {
+            let documents = DocumentModel::clone(&self.documents);
+            self.documents = Arc::new(documents.with_accelerator(accelerator));
+        }
+        self
     }
 
     /// Embeds texts: a row of [`n_features`](Self::n_features) for each.
@@ -344,7 +356,7 @@ impl WordMoversEmbedding {
 }
 
 /// The inner product `<Z(x), Z(y)>` of two embeddings: an estimate of the Word Mover's
-/// Kernel if their features are [raw](crate::PostProcessing::Raw).
+/// Kernel if their features are [raw](crate::embedding::PostProcessing::Raw).
 ///
 /// # Panics
 ///
