@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use crate::document::DocumentError;
 use crate::format::ModelError;
+use crate::points::PointsError;
 use crate::transport::TransportError;
 use crate::vectors::VectorsError;
 
@@ -52,6 +53,9 @@ pub enum Error {
     /// A transport problem cannot be solved.
     #[error("{0}")]
     InvalidTransport(TransportError),
+    /// Sets of points cannot be used.
+    #[error("{0}")]
+    InvalidPoints(PointsError),
     /// A bag of words given by the caller cannot be used.
     #[error("{0}")]
     InvalidDocument(DocumentError),

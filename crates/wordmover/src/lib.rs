@@ -11,6 +11,7 @@
 //! | two bags | distance and transport plan | [`wmd`], [`transport`] |
 //! | bag, corpus of bags | nearest neighbours | [`WmdIndex`], [`EmbeddingIndex`] |
 //! | bag, random documents | embedding | [`WordMoversEmbedding`] |
+//! | bag of any vectors | embedding | [`points`] |
 //! | counted words | averaged vectors | [`average`] |
 //! | two embeddings, pairs of texts | similarity | [`similarity`] |
 //! | model | file | [`mod@format`] |
@@ -56,6 +57,7 @@ mod ground;
 mod instruction_sets;
 pub mod names;
 pub mod neighbors;
+pub mod points;
 mod principal;
 pub mod random_documents;
 pub mod similarity;

@@ -37,6 +37,7 @@ fn with_defaults(command: Command, params: &EmbeddingParams) -> Command {
         ("frequencies", "builtin".to_owned()),
         ("random_words", params.random_words.to_string()),
         ("normalize", params.documents.normalization.to_string()),
+        ("metric", params.documents.metric.to_string()),
         ("post_processing", params.post_processing.to_string()),
         ("components", params.components.to_string()),
         ("seed", params.seed.to_string()),

@@ -4,6 +4,7 @@ mod classify;
 mod defaults;
 mod device;
 mod groups;
+mod points;
 mod values;
 
 use std::path::PathBuf;
@@ -11,7 +12,10 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use wordmover::vectors::Precision;
-use wordmover::{Similarity, Weighting, space::Normalization};
+use wordmover::{
+    Similarity, Weighting,
+    space::{Metric, Normalization},
+};
 
 use crate::output::suffixes;
 
@@ -22,6 +26,7 @@ pub use groups::{
     InputArguments, LabeledInputArguments, ParamArguments, TextArguments, VectorArguments,
     WritingArguments, set,
 };
+pub use points::{PointsCommand, PointsEmbedArguments};
 pub use values::{FrequencySource, OnEmpty, SearchBy};
 use values::{at_least_one, named, not_negative, share, uncentered};
 
@@ -68,6 +73,9 @@ pub enum Command {
     /// Look at word vectors, or convert them to the form that opens at once
     #[command(subcommand)]
     Vectors(VectorsCommand),
+    /// Embed sets of any vectors, such as image patches or tokens
+    #[command(subcommand)]
+    Points(PointsCommand),
     /// Print completions of the command line for a shell
     Completions(CompletionsArguments),
     /// Write the manual pages
@@ -191,6 +199,9 @@ pub struct DistanceArguments {
     /// Normalisation of the word vectors [default: unit]
     #[arg(long, value_parser = uncentered(), value_name = "HOW")]
     pub normalize: Option<Normalization>,
+    /// Ground cost between words [default: euclidean]
+    #[arg(long, value_parser = named::<Metric>(), value_name = "METRIC")]
+    pub metric: Option<Metric>,
     #[command(flatten)]
     pub vectors: VectorArguments,
     #[command(flatten)]
@@ -259,10 +270,10 @@ pub struct SearchArguments {
     wordmover similarity \"A cat sat on the mat\" \"A dog lay on the rug\"\n  \
     wordmover similarity pairs.tsv --method sif --json\n\n\
     One argument is a file of pairs, two are texts. A text without a known word has\n\
-    similarity 0 to everything (-2 with wmd). With pairs, the texts of the file are the\n\
+    similarity 0 to everything (-2 with wmd and wrd). With pairs, the texts of the file are the\n\
     corpus that is fitted on; two texts alone are compared against background documents.\n\
-    Of the options below, wmd, average and tfidf take --stop-words and --case, sif also\n\
-    --frequencies, kernel all but --post-processing, --components and --raw.")]
+    Of the options below, wmd, wrd, average and tfidf take --stop-words and --case, wmd also\n\
+    --metric, sif also --frequencies, kernel all but --post-processing, --components and --raw.")]
 pub struct SimilarityArguments {
     /// A .tsv or .csv file, also .gz, of pairs: two texts a row, or a person's score and
     /// two texts; - is standard input, as .tsv; or else two texts
@@ -387,7 +398,11 @@ impl DistanceArguments {
     /// The options that were given although a model settles them.
     pub fn given(&self) -> impl Iterator<Item = &'static str> {
         let normalize = self.normalize.map(|_| "--normalize");
-        normalize.into_iter().chain(self.text.given())
+        let metric = self.metric.map(|_| "--metric");
+        normalize
+            .into_iter()
+            .chain(metric)
+            .chain(self.text.given())
     }
 }
 

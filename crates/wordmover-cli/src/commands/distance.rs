@@ -102,6 +102,7 @@ fn compare(arguments: &DistanceArguments) -> Result<Comparison> {
             // All words count.
             params.bag.max_words = 1 << 24;
             set(&mut params.normalization, arguments.normalize);
+            set(&mut params.metric, arguments.metric);
             params.unknown = arguments.text.unknown;
             let vectors = arguments.vectors.open()?;
             arguments.text.check_vectors(&vectors)?;

@@ -88,6 +88,7 @@ fn check_options(arguments: &SimilarityArguments) -> Result<()> {
         // Its features are those of the paper, centred.
         Similarity::Kernel => !["--post-processing", "--components", "--raw"].contains(&option),
         Similarity::Sif => ["--stop-words", "--case", "--frequencies"].contains(&option),
+        Similarity::Wmd => ["--stop-words", "--case", "--metric"].contains(&option),
         _ => ["--stop-words", "--case"].contains(&option),
     };
     match arguments.params.given().find(|option| !applies(option)) {
@@ -148,7 +149,7 @@ fn scored(arguments: &SimilarityArguments, pairs: &[Pair], quiet: bool) -> Resul
 /// Says which scores stand for nothing: a text has no word that the vectors know.
 fn note_unknown(method: Similarity, pairs: &[Pair], is_known: &[[bool; 2]], from_file: bool) {
     let score = match method {
-        Similarity::Wmd => FARTHEST,
+        Similarity::Wmd | Similarity::Wrd => FARTHEST,
         _ => 0.0,
     };
     if !from_file {

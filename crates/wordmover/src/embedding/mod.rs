@@ -6,14 +6,14 @@
 //! before a fitter exists, and a model exists only fitted or loaded.
 
 mod accelerated;
-mod features;
-mod fit;
+pub(crate) mod features;
+pub(crate) mod fit;
 mod model;
 mod params;
 mod post_processing;
 pub(crate) mod sample;
 mod statistics;
-mod transform;
+pub(crate) mod transform;
 
 pub use features::raw_features;
 pub use fit::{DrawnEmbedding, Fitter};

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::space::WordSpace;
 use crate::transport::{Amount, Certificate, Flow, PartialSolution, solve_partial};
 
-use super::{WordMove, full_costs, in_order, not_empty};
+use super::{WordMove, full_costs, in_order};
 
 /// The best plan that moves part of the mass of two documents.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,8 +46,6 @@ pub fn partial_transport(
     second: &Document,
     amount: Amount,
 ) -> Result<PartialWordTransport> {
-    not_empty(first)?;
-    not_empty(second)?;
     let (x, y, exchanged) = in_order(first, second);
     let costs = full_costs(space, x, y)?;
     let plan = solve_partial(&costs, x.weights(), y.weights(), amount)?;
