@@ -88,6 +88,19 @@ pub enum Error {
         /// What it must be.
         requirement: &'static str,
     },
+    /// A distance of the caller's is negative or not a number.
+    #[error(
+        "the distance of object {object} to random object {random_object} is {distance}: it must \
+         be a number of at least 0"
+    )]
+    InvalidDistance {
+        /// The object, from 0.
+        object: usize,
+        /// The random object, from 0.
+        random_object: usize,
+        /// What was given for a distance.
+        distance: f64,
+    },
     /// A feature is not finite, because values of the model are too large.
     #[error("feature {column} of document {row} is not finite: values of the model are too large")]
     NotFinite {

@@ -12,6 +12,7 @@
 //! | bag, corpus of bags | nearest neighbours | [`WmdIndex`], [`EmbeddingIndex`] |
 //! | bag, random documents | embedding | [`WordMoversEmbedding`] |
 //! | bag of any vectors | embedding | [`points`] |
+//! | anything with a distance | embedding | [`d2ke`] |
 //! | counted words | averaged vectors | [`average`] |
 //! | two embeddings, pairs of texts | similarity | [`similarity`] |
 //! | model | file | [`mod@format`] |
@@ -46,6 +47,7 @@ pub mod checked;
 mod container;
 pub mod content_hash;
 mod corpus;
+pub mod d2ke;
 pub mod document;
 pub mod document_model;
 pub mod embedding;

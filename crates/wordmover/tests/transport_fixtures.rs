@@ -4,7 +4,10 @@
 
 mod pot;
 
-use pot::{PartialProblem, Problem, for_each_partial_problem, for_each_problem};
+use pot::{
+    MetricProblem, PartialProblem, Problem, for_each_metric_problem, for_each_partial_problem,
+    for_each_problem,
+};
 use wordmover::transport::{self, Amount, Certificate};
 
 /// Relative to the optimal cost.
@@ -162,6 +165,26 @@ fn partial_costs_agree_with_pot_and_are_certified() {
         let certificate = plan.certificate(costs, supply, demand);
         if !certificate.holds(CERTIFICATE_TOLERANCE) {
             failures.push(format!("{id} {amount:?}: {certificate:?}"));
+        }
+    });
+    report(&failures);
+}
+
+#[test]
+fn distances_by_every_metric_agree_with_pot() {
+    let mut failures = Vec::new();
+    for_each_metric_problem(|problem| {
+        let MetricProblem {
+            id,
+            sets: [first, second],
+            metric,
+            expected,
+        } = &problem;
+        let found = first.distances(second, *metric).unwrap()[0];
+        // SciPy's cosines lose digits where vectors are near; no other optimum is that small.
+        let agrees = (found - expected).abs() <= COST_TOLERANCE * expected + 1e-14;
+        if !agrees {
+            failures.push(format!("{id}: {expected} expected, {found} found"));
         }
     });
     report(&failures);

@@ -6,6 +6,7 @@
 //! before a fitter exists, and a model exists only fitted or loaded.
 
 mod accelerated;
+mod exact_kernel;
 pub(crate) mod features;
 pub(crate) mod fit;
 mod model;
@@ -15,6 +16,7 @@ pub(crate) mod sample;
 mod statistics;
 pub(crate) mod transform;
 
+pub use exact_kernel::{KernelMatrix, WordMoversKernel};
 pub use features::raw_features;
 pub use fit::{DrawnEmbedding, Fitter};
 pub use model::{WordMoversEmbedding, kernel};
