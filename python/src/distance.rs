@@ -7,6 +7,7 @@ use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use wordmover::space::Metric;
 use wordmover::transport::Amount;
 use wordmover::{
     Document, DocumentModel, Error, Weighting, WmdIndex,
@@ -29,7 +30,7 @@ type PyMatrix<'py, T> = Bound<'py, PyArray2<T>>;
 
 /// The distance of two documents, and its plan if asked for.
 #[pyfunction]
-#[pyo3(signature = (a, b, *, vectors, normalization, case, stop_words, mass, penalty, return_plan))]
+#[pyo3(signature = (a, b, *, vectors, normalization, metric, case, stop_words, mass, penalty, return_plan))]
 #[expect(clippy::too_many_arguments, reason = "they are keywords")]
 pub fn word_movers_distance(
     py: Python<'_>,
@@ -37,6 +38,7 @@ pub fn word_movers_distance(
     b: &Bound<'_, PyAny>,
     vectors: &Bound<'_, PyWordVectors>,
     normalization: Option<&str>,
+    metric: &str,
     case: &str,
     stop_words: &Bound<'_, PyAny>,
     mass: Option<f64>,
@@ -47,7 +49,8 @@ pub fn word_movers_distance(
     let vectors = &vectors.get().0;
     let mut params = DocumentParams::default()
         .tokenizer(choices::tokenizer(case, stop_words)?)
-        .normalization(choices::uncentered(normalization)?);
+        .normalization(choices::uncentered(normalization)?)
+        .metric(choices::named::<Metric>("metric", metric)?);
     // All words count.
     params.bag.max_words = 1 << 24;
     let model = DocumentModel::without_corpus(params, vectors.clone()).map_err(to_python)?;

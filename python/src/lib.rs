@@ -11,6 +11,7 @@ mod distance;
 mod errors;
 mod fitter;
 mod model;
+mod points;
 mod pool;
 mod svm;
 mod texts;
@@ -30,6 +31,10 @@ mod _native {
     use crate::fitter::{Drawn, Fitter};
     #[pymodule_export]
     use crate::model::Model;
+    #[pymodule_export]
+    use crate::points::{
+        PointModel, document_kernel, edit_distances, point_distances, series_distances,
+    };
     #[pymodule_export]
     use crate::pool::{get_num_threads, set_num_threads};
     #[pymodule_export]

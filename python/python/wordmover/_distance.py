@@ -40,6 +40,7 @@ def wmd(
     *,
     vectors: VectorsLike = ...,
     normalization: str | None = ...,
+    metric: str = ...,
     stop_words: str | Iterable[str] | None = ...,
     case: str = ...,
     mass: float | None = ...,
@@ -53,6 +54,7 @@ def wmd(
     *,
     vectors: VectorsLike = ...,
     normalization: str | None = ...,
+    metric: str = ...,
     stop_words: str | Iterable[str] | None = ...,
     case: str = ...,
     mass: float | None = ...,
@@ -66,6 +68,7 @@ def wmd(
     *,
     vectors: VectorsLike = ...,
     normalization: str | None = ...,
+    metric: str = ...,
     stop_words: str | Iterable[str] | None = ...,
     case: str = ...,
     mass: float | None = ...,
@@ -78,6 +81,7 @@ def wmd(
     *,
     vectors: VectorsLike = "builtin",
     normalization: str | None = "unit",
+    metric: str = "euclidean",
     stop_words: str | Iterable[str] | None = "smart",
     case: str = "lower",
     mass: float | None = None,
@@ -87,7 +91,8 @@ def wmd(
     """The exact Word Mover's Distance between two documents.
 
     A document is a text, a list of words, or a dict of words to weights that sum to one.
-    `normalization` is "unit" or None. With `return_plan` also returns the moves of an
+    `normalization` is "unit" or None, `metric` the ground cost between words: "euclidean",
+    "sqeuclidean", "cosine" or "cityblock". With `return_plan` also returns the moves of an
     optimal plan: their masses sum to one, and mass times cost to the distance.
 
     For texts of which only a part is alike, `mass` moves no more than this share of both
@@ -102,6 +107,7 @@ def wmd(
         b,
         vectors=open_vectors(vectors),
         normalization=name_or_none("normalization", normalization),
+        metric=one_name("metric", metric),
         case=one_name("case", case),
         stop_words=stop_word_list(stop_words),
         mass=mass,
