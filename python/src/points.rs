@@ -323,16 +323,16 @@ pub fn series_distances<'py>(
     }
 }
 
-/// The kernel of a model between documents, its standard errors, and whether it is exact.
+/// The kernel of a model between documents, its standard errors, whether it is exact, and gamma.
 #[pyfunction]
-#[pyo3(signature = (model, first, second) -> "tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], bool]")]
-#[expect(clippy::type_complexity, reason = "values, errors, whether exact")]
+#[pyo3(signature = (model, first, second) -> "tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], bool, float]")]
+#[expect(clippy::type_complexity, reason = "values, errors, whether exact, gamma")]
 pub fn document_kernel<'py>(
     py: Python<'py>,
     model: &Bound<'py, Model>,
     first: &Bound<'py, Bags>,
     second: &Bound<'py, Bags>,
-) -> PyResult<(PyMatrix<'py, f64>, PyMatrix<'py, f64>, bool)> {
+) -> PyResult<(PyMatrix<'py, f64>, PyMatrix<'py, f64>, bool, f64)> {
     let model = model.get().0.clone();
     let (first, second) = (first.get().0.clone(), second.get().0.clone());
     let shape = [first.len(), second.len()];
@@ -343,5 +343,6 @@ pub fn document_kernel<'py>(
         matrix(py, found.values, shape)?,
         matrix(py, found.errors, shape)?,
         found.is_exact,
+        found.gamma,
     ))
 }

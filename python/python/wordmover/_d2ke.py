@@ -96,7 +96,7 @@ class D2KE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return self._n_random
 
     def _fit(self, X: Sequence[Any]) -> Matrix:
-        gamma = self.gamma
+        gamma: Any = self.gamma
         is_number = isinstance(gamma, (int, float, np.number)) and not isinstance(gamma, bool)
         if not (gamma is None or gamma == "auto" or (is_number and 0 < gamma < np.inf)):
             raise ValueError(f'gamma is {gamma!r}: it must be "auto", a positive number or None')
@@ -214,7 +214,7 @@ def _ready(name: str, X: Sequence[Any], Y: Sequence[Any]) -> Matrix:
 
 def _series(objects: Sequence[Any], side: str) -> tuple[Matrix, NDArray[np.int64]]:
     """Series or sets one after the other, and where each begins."""
-    rows = []
+    rows: list[Any] = []
     for i, each in enumerate(objects):
         try:
             series = np.asarray(each, dtype=np.float64)

@@ -56,8 +56,7 @@ def word_movers_kernel(
     model = embedding._model
     first = model.bags(model.count_words(X))
     second = first if Y is None else model.bags(model.count_words(Y))
-    values, errors, is_exact = document_kernel(model, first, second)
-    return KernelMatrix(values, errors, is_exact, float(model.gamma))
+    return KernelMatrix(*document_kernel(model, first, second))
 
 
 def kernel_matrix(
