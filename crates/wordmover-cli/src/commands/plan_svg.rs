@@ -41,7 +41,7 @@ pub fn draw(words: &[Vec<&str>; 2], title: &str, moves: &[WordMove]) -> String {
          <text x=\"{}\" y=\"58\" fill=\"#666\" text-anchor=\"middle\">\
          band: mass moved; number: distance between the two words</text>\n",
         WIDTH / 2.0,
-        escape(title),
+        title,
         WIDTH / 2.0
     );
     let mut labels = String::new();

@@ -169,7 +169,7 @@ impl Entry {
 
 /// The shape and the numbers of an `.npy` file.
 fn array(bytes: &[u8]) -> Option<(Vec<usize>, Values)> {
-    let (header_at, n_header) = match bytes.get(..8)? {
+    let (header_at, n_header): (usize, usize) = match bytes.get(..8)? {
         b"\x93NUMPY\x01\x00" => (10, usize::from(u16_at(bytes, 8)?)),
         b"\x93NUMPY\x02\x00" | b"\x93NUMPY\x03\x00" => {
             (12, usize::try_from(u32_at(bytes, 8)?).ok()?)
