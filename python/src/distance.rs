@@ -92,8 +92,9 @@ pub fn word_movers_distance(
     });
     let solve = move || match amount {
         None => wmd::transport(&space, &a, &b).map(|plan| (plan.distance, plan.moves)),
-        Some(amount) => wmd::partial_transport(&space, &a, &b, amount)
-            .map(|plan| (plan.distance, plan.moves)),
+        Some(amount) => {
+            wmd::partial_transport(&space, &a, &b, amount).map(|plan| (plan.distance, plan.moves))
+        }
     };
     let (distance, moves) = if is_long {
         run(py, None, move |_| solve())?

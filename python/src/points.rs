@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use numpy::PyUntypedArrayMethods;
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rayon::prelude::*;
+use wordmover::Error;
 use wordmover::d2ke;
 use wordmover::embedding::{Gamma, WordMoversKernel};
 use wordmover::names::Named;
 use wordmover::points::{PointSetEmbedding, PointSetParams, PointSets, RandomPoints};
 use wordmover::space::Metric;
-use wordmover::Error;
 
 use crate::choices;
 use crate::errors::to_python;
@@ -28,7 +28,15 @@ type PyMatrix<'py, T> = Bound<'py, PyArray2<T>>;
 
 /// The parts of a pickle: parameters, gamma, dimension, lengths of the random sets, their points.
 type Parts<'py> = (
-    (usize, usize, Option<f64>, bool, &'static str, &'static str, u64),
+    (
+        usize,
+        usize,
+        Option<f64>,
+        bool,
+        &'static str,
+        &'static str,
+        u64,
+    ),
     Option<f64>,
     usize,
     Bound<'py, PyArray1<u32>>,
@@ -47,7 +55,9 @@ fn ranges(offsets: &Offsets<'_>, n_points: usize) -> PyResult<Vec<(usize, usize)
         )));
     }
     let pairs = offsets.windows(2);
-    Ok(pairs.map(|pair| (pair[0] as usize, pair[1] as usize)).collect())
+    Ok(pairs
+        .map(|pair| (pair[0] as usize, pair[1] as usize))
+        .collect())
 }
 
 fn sets(
@@ -272,7 +282,10 @@ fn all_distances<'py, A: Sync + Send + 'static, B: Sync + Send + 'static>(
             });
             row.collect()
         };
-        let rows: Vec<Vec<f64>> = first.par_iter().map(row).collect::<wordmover::Result<_>>()?;
+        let rows: Vec<Vec<f64>> = first
+            .par_iter()
+            .map(row)
+            .collect::<wordmover::Result<_>>()?;
         Ok(rows.concat())
     })?;
     matrix(py, values, shape)
@@ -286,7 +299,9 @@ pub fn edit_distances<'py>(
     first: Vec<String>,
     second: Vec<String>,
 ) -> PyResult<PyMatrix<'py, f64>> {
-    all_distances(py, first, second, |a: &String, b: &String| d2ke::edit_distance(a, b))
+    all_distances(py, first, second, |a: &String, b: &String| {
+        d2ke::edit_distance(a, b)
+    })
 }
 
 /// Distances between series or sets of points: dynamic time warping, or Hausdorff's.
@@ -310,7 +325,9 @@ pub fn series_distances<'py>(
         let ranges = ranges(offsets, points.shape()[0])?;
         let points = points.as_slice()?;
         let each = ranges.into_iter();
-        Ok(each.map(|(start, end)| points[start * dim..end * dim].to_vec()).collect())
+        Ok(each
+            .map(|(start, end)| points[start * dim..end * dim].to_vec())
+            .collect())
     };
     let (first, second) = (cut(&points, &offsets)?, cut(&other_points, &other_offsets)?);
     match kind {
@@ -326,7 +343,10 @@ pub fn series_distances<'py>(
 /// The kernel of a model between documents, its standard errors, whether it is exact, and gamma.
 #[pyfunction]
 #[pyo3(signature = (model, first, second) -> "tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], bool, float]")]
-#[expect(clippy::type_complexity, reason = "values, errors, whether exact, gamma")]
+#[expect(
+    clippy::type_complexity,
+    reason = "values, errors, whether exact, gamma"
+)]
 pub fn document_kernel<'py>(
     py: Python<'py>,
     model: &Bound<'py, Model>,

@@ -43,7 +43,10 @@ struct Measured {
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let texts: Vec<String> = match arguments.next() {
-        Some(path) => std::fs::read_to_string(path)?.lines().map(str::to_owned).collect(),
+        Some(path) => std::fs::read_to_string(path)?
+            .lines()
+            .map(str::to_owned)
+            .collect(),
         None => TEXTS.map(str::to_owned).to_vec(),
     };
     let vectors = Arc::new(WordVectors::builtin());
@@ -73,7 +76,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         model.documents().words().len(),
         model.space().dim()
     );
-    println!("{:>6}  {:>9}  {:>9}  {:>9}  {:>9}", "R", "rms", "largest", "Hoeffding", "theorem 1");
+    println!(
+        "{:>6}  {:>9}  {:>9}  {:>9}  {:>9}",
+        "R", "rms", "largest", "Hoeffding", "theorem 1"
+    );
     let mut measured = Vec::new();
     for power in 4..=12 {
         let n_features = 1usize << power;
@@ -138,7 +144,10 @@ fn draw(path: &str, measured: &[Measured]) -> Result<(), Box<dyn Error>> {
     let (first, last) = (&measured[0], &measured[measured.len() - 1]);
     let mut chart = ChartBuilder::on(&root)
         .margin(20)
-        .caption("Error of the kernel on real texts, and Theorem 1", ("sans-serif", 20))
+        .caption(
+            "Error of the kernel on real texts, and Theorem 1",
+            ("sans-serif", 20),
+        )
         .x_label_area_size(40)
         .y_label_area_size(60)
         .build_cartesian_2d(
@@ -153,12 +162,16 @@ fn draw(path: &str, measured: &[Measured]) -> Result<(), Box<dyn Error>> {
     type Of = fn(&Measured) -> f64;
     let lines: [(&str, RGBColor, Of); 4] = [
         ("bound of Theorem 1 (95 %)", RED, |row| row.theorem),
-        ("Hoeffding's bound for these pairs (95 %)", MAGENTA, |row| row.pairs),
+        ("Hoeffding's bound for these pairs (95 %)", MAGENTA, |row| {
+            row.pairs
+        }),
         ("largest error of all pairs", BLUE, |row| row.largest),
         ("root mean square error", BLACK, |row| row.mean),
     ];
     for (label, colour, value) in lines {
-        let points = measured.iter().map(|row| (row.n_features as f64, value(row)));
+        let points = measured
+            .iter()
+            .map(|row| (row.n_features as f64, value(row)));
         chart
             .draw_series(LineSeries::new(points, colour))?
             .label(label)

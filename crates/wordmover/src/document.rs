@@ -259,10 +259,7 @@ impl Document {
 
     /// The same words, each weight multiplied by a factor of the word, and all divided by their
     /// sum again. Words that weigh nothing then are dropped.
-    pub(crate) fn reweighted(
-        &self,
-        mut factor: impl FnMut(Word) -> Result<f64>,
-    ) -> Result<Self> {
+    pub(crate) fn reweighted(&self, mut factor: impl FnMut(Word) -> Result<f64>) -> Result<Self> {
         let mut document = Document::default();
         for (word, weight) in self.words().zip(&self.weights) {
             let weight = weight * factor(word)?;
@@ -275,7 +272,10 @@ impl Document {
             }
         }
         let total: f64 = document.weights.iter().sum();
-        document.weights.iter_mut().for_each(|weight| *weight /= total);
+        document
+            .weights
+            .iter_mut()
+            .for_each(|weight| *weight /= total);
         Ok(document)
     }
 

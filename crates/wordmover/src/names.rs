@@ -85,8 +85,8 @@ mod tests {
     use crate::text::Case;
     use crate::{
         Similarity, Weighting,
-        random_documents::RandomWords,
         points::RandomPoints,
+        random_documents::RandomWords,
         space::{Metric, Normalization, UnknownWords},
     };
 

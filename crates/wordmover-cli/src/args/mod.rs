@@ -399,10 +399,7 @@ impl DistanceArguments {
     pub fn given(&self) -> impl Iterator<Item = &'static str> {
         let normalize = self.normalize.map(|_| "--normalize");
         let metric = self.metric.map(|_| "--metric");
-        normalize
-            .into_iter()
-            .chain(metric)
-            .chain(self.text.given())
+        normalize.into_iter().chain(metric).chain(self.text.given())
     }
 }
 

@@ -79,18 +79,20 @@ fn read(path: &Path) -> Result<PointSets> {
         Values::Integers(ends) if offsets.shape.len() == 1 => ends,
         _ => bail!("{name}: offsets must be integers in one dimension"),
     };
-    let in_order = ends.first() == Some(&0)
-        && ends.last() == Some(&(n_points as i64))
-        && ends.is_sorted();
+    let in_order =
+        ends.first() == Some(&0) && ends.last() == Some(&(n_points as i64)) && ends.is_sorted();
     if !in_order {
         bail!("{name}: offsets must ascend from 0 to the number of points, {n_points}");
     }
-    let weights = match array("weights").map(|weights| (&weights.values, weights.shape.as_slice())) {
+    let weights = match array("weights").map(|weights| (&weights.values, weights.shape.as_slice()))
+    {
         None => None,
         Some((Values::Floats(weights), [n])) if *n == n_points => Some(weights),
         Some(_) => bail!("{name}: weights must be {n_points} floats, one for each point"),
     };
-    let mut sets = PointSets::new(dim).map_err(|error| anyhow!(error)).context(name.to_string())?;
+    let mut sets = PointSets::new(dim)
+        .map_err(|error| anyhow!(error))
+        .context(name.to_string())?;
     for range in ends.windows(2) {
         let (start, end) = (range[0] as usize, range[1] as usize);
         let weights = weights.map(|weights| &weights[start..end]);

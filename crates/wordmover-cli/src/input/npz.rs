@@ -78,7 +78,9 @@ fn entries(bytes: &[u8]) -> Option<Vec<Entry>> {
     let last = bytes.len().checked_sub(END_BYTES)?;
     // A comment of up to 64 KiB may follow.
     let first = last.saturating_sub(1 << 16);
-    let end = (first..=last).rev().find(|&at| bytes[at..].starts_with(END))?;
+    let end = (first..=last)
+        .rev()
+        .find(|&at| bytes[at..].starts_with(END))?;
     let mut n_entries = u64::from(u16_at(bytes, end + 10)?);
     let mut directory = u64::from(u32_at(bytes, end + 16)?);
     if let Some(locator) = end.checked_sub(LOCATOR_64_BYTES)
@@ -193,7 +195,9 @@ fn array(bytes: &[u8]) -> Option<(Vec<usize>, Values)> {
             lengths.collect::<Option<_>>()?
         }
     };
-    let n = shape.iter().try_fold(1usize, |n, &length| n.checked_mul(length))?;
+    let n = shape
+        .iter()
+        .try_fold(1usize, |n, &length| n.checked_mul(length))?;
     let data = &bytes[header_at + n_header..];
     fn each<const N: usize, T>(data: &[u8], n: usize, read: fn([u8; N]) -> T) -> Option<Vec<T>> {
         let (values, rest) = data.as_chunks::<N>();
@@ -201,9 +205,13 @@ fn array(bytes: &[u8]) -> Option<(Vec<usize>, Values)> {
         fits.then(|| values.iter().map(|&value| read(value)).collect())
     }
     let values = match kind {
-        "<f4" => Values::Floats(each::<4, f64>(data, n, |x| f64::from(f32::from_le_bytes(x)))?),
+        "<f4" => Values::Floats(each::<4, f64>(data, n, |x| {
+            f64::from(f32::from_le_bytes(x))
+        })?),
         "<f8" => Values::Floats(each::<8, f64>(data, n, f64::from_le_bytes)?),
-        "<i4" => Values::Integers(each::<4, i64>(data, n, |x| i64::from(i32::from_le_bytes(x)))?),
+        "<i4" => Values::Integers(each::<4, i64>(data, n, |x| {
+            i64::from(i32::from_le_bytes(x))
+        })?),
         "<i8" => Values::Integers(each::<8, i64>(data, n, i64::from_le_bytes)?),
         _ => return None,
     };

@@ -15,7 +15,12 @@ fn sets_of_points_are_embedded() {
     let printed = place.ok("points embed sets.npz --features 16 --random-points sets");
     assert_eq!(Rows::from_json_lines(&printed).values, rows.values);
     let distances = place.ok("points embed sets.npz --features 3 --gamma none --metric cityblock");
-    assert!(Rows::from_json_lines(&distances).values.iter().all(|&d| d >= 0.0));
+    assert!(
+        Rows::from_json_lines(&distances)
+            .values
+            .iter()
+            .all(|&d| d >= 0.0)
+    );
     place
         .run("points embed sets.npz -o z.npy")
         .failed(1, "z.npy exists; pass --force to replace it");
@@ -34,8 +39,14 @@ fn what_is_no_set_of_points_is_refused() {
     place.write("sets.parquet", b"PAR1");
     assert_eq!(place.run("points embed sets.parquet").code, Some(2));
     place.write("sets.npz", SETS);
-    assert_eq!(place.run("points embed sets.npz --metric chebyshev").code, Some(2));
-    assert_eq!(place.run("points embed sets.npz --features 0").code, Some(2));
+    assert_eq!(
+        place.run("points embed sets.npz --metric chebyshev").code,
+        Some(2)
+    );
+    assert_eq!(
+        place.run("points embed sets.npz --features 0").code,
+        Some(2)
+    );
 }
 
 #[test]
@@ -59,7 +70,10 @@ fn words_are_compared_by_any_metric() {
     let info = place.ok("info m.wme --json");
     assert!(info.contains("cosine"), "{info}");
     let plain = place.ok("embed docs.txt --features 8");
-    assert_ne!(Rows::from_npy(&place.read("z.npy")).values, Rows::from_json_lines(&plain).values);
+    assert_ne!(
+        Rows::from_npy(&place.read("z.npy")).values,
+        Rows::from_json_lines(&plain).values
+    );
     let wrd = ["similarity", "a cat", "a cat", "--method", "wrd"];
     assert_eq!(place.run_with(&wrd).succeeded(), "0\n");
 }

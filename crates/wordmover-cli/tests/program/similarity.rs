@@ -73,14 +73,22 @@ fn two_texts_get_one_number() {
     for method in METHODS {
         let score = |first: &str, second: &str| -> f64 {
             let ended = place.run(&format!("similarity {first} {second} --method {method}"));
-            let nothing = if ["wmd", "wrd"].contains(&method) { -2 } else { 0 };
+            let nothing = if ["wmd", "wrd"].contains(&method) {
+                -2
+            } else {
+                0
+            };
             let unknown = [first, second].into_iter().filter(|text| *text == "ᚠᚢᚦ");
             let notes = unknown
                 .map(|text| format!("\"{text}\" has no known word: its similarity is {nothing}\n"));
             assert_eq!(ended.stderr, notes.collect::<String>());
             ended.succeeded().trim_end().parse().unwrap()
         };
-        let nothing = if ["wmd", "wrd"].contains(&method) { -2.0 } else { 0.0 };
+        let nothing = if ["wmd", "wrd"].contains(&method) {
+            -2.0
+        } else {
+            0.0
+        };
         assert_eq!(score("ᚠᚢᚦ", "cat"), nothing);
         assert_eq!(score("ᚠᚢᚦ", "ᚠᚢᚦ"), nothing);
         if method != "sif" {

@@ -146,7 +146,11 @@ impl WordMoversKernel {
         let squares = products.map(|product| (product - mean) * (product - mean));
         // One product says nothing of its error.
         let variance = squares.sum::<f64>() / (n - 1.0).max(1.0);
-        let error = if n > 1.0 { (variance / n).sqrt() } else { f64::INFINITY };
+        let error = if n > 1.0 {
+            (variance / n).sqrt()
+        } else {
+            f64::INFINITY
+        };
         (mean, error)
     }
 }

@@ -66,7 +66,6 @@ impl<D: Clone> Sample<D> {
         }
         self.n_seen += 1;
     }
-
 }
 
 impl Sample<WordCounts> {

@@ -18,8 +18,8 @@ use crate::vectors::WordVectors;
 
 use super::tensors::{KNOWN, Tensors, UNKNOWN};
 use super::{
-    Attachment, FIRST_ROUNDED, FIRST_WITH_CHECKSUM, FIRST_WITH_METRIC, FIRST_WITH_UNKNOWN, FORMAT, ModelError,
-    VERSION, VectorsIdentity, checksum,
+    Attachment, FIRST_ROUNDED, FIRST_WITH_CHECKSUM, FIRST_WITH_METRIC, FIRST_WITH_UNKNOWN, FORMAT,
+    ModelError, VERSION, VectorsIdentity, checksum,
 };
 
 /// A model file that was read and found sound, before it meets its word vectors.

@@ -14,7 +14,9 @@ use crate::random_documents::GENERATOR;
 use crate::space::Metric;
 
 use super::tensors::{KNOWN, UNKNOWN, VocabularyNames};
-use super::{Attachment, FIRST_WITH_METRIC, FORMAT, VERSION, VectorsIdentity, checksum, packed_words};
+use super::{
+    Attachment, FIRST_WITH_METRIC, FORMAT, VERSION, VectorsIdentity, checksum, packed_words,
+};
 
 impl WordMoversEmbedding {
     /// The bytes of the model file. With `bundle_vectors` it holds the word vectors

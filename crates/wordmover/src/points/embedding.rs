@@ -120,7 +120,14 @@ impl PointSetEmbedding {
                     precision: CostPrecision::Single,
                 };
                 let round = |_, distance: f64| distance as f32;
-                map(target, sets, &sample.documents, &mut distances, round, progress)?;
+                map(
+                    target,
+                    sets,
+                    &sample.documents,
+                    &mut distances,
+                    round,
+                    progress,
+                )?;
                 Some(inverse_median(distances))
             }
         };
@@ -197,7 +204,14 @@ impl PointSetEmbedding {
         // As for words, features are made of distances in single precision.
         let feature = |_, distance: f64| raw.of(f64::from(distance as f32)) as f32;
         let all: Vec<usize> = (0..sets.len()).collect();
-        map(self.target(CostPrecision::Single), sets, &all, out, feature, progress)
+        map(
+            self.target(CostPrecision::Single),
+            sets,
+            &all,
+            out,
+            feature,
+            progress,
+        )
     }
 
     /// The exact distances from every set to every random set, row by row, with everything in

@@ -15,10 +15,14 @@ fn the_distance_of_documents_gives_their_embedding() {
     let documents = toy::TEXTS.map(|text| model.document(&model.word_counts(text)));
     // Random documents are of words of the vocabulary: documents themselves.
     let random = (0..32).map(|j| {
-        let words = model.random_documents().words(j).chunks_exact(2).map(|vector| {
-            let at = toy::WORDS.iter().position(|(_, known)| known == vector);
-            at.unwrap() as u32
-        });
+        let words = model
+            .random_documents()
+            .words(j)
+            .chunks_exact(2)
+            .map(|vector| {
+                let at = toy::WORDS.iter().position(|(_, known)| known == vector);
+                at.unwrap() as u32
+            });
         let n = model.random_documents().document_len(j) as f64;
         Document::from_weights(words.map(|word| (word, 1.0 / n))).unwrap()
     });
@@ -67,11 +71,20 @@ fn ready_distances_are_what_they_should() {
     assert_eq!(edit_distance("kitten", "sitting"), 3.0);
     assert_eq!(edit_distance("", "äö"), 2.0);
     // Each value of one series meets its like in the other.
-    assert_eq!(dtw(&[1.0, 2.0, 3.0], &[1.0, 1.0, 2.0, 2.0, 3.0], 1, None), 0.0);
+    assert_eq!(
+        dtw(&[1.0, 2.0, 3.0], &[1.0, 1.0, 2.0, 2.0, 3.0], 1, None),
+        0.0
+    );
     assert_eq!(dtw(&[0.0, 0.0], &[3.0, 4.0], 2, None), 5.0);
-    assert_eq!(dtw(&[0.0, 0.0, 1.0], &[1.0, 0.0, 0.0], 1, Some(0)), 2f64.sqrt());
+    assert_eq!(
+        dtw(&[0.0, 0.0, 1.0], &[1.0, 0.0, 0.0], 1, Some(0)),
+        2f64.sqrt()
+    );
     assert_eq!(dtw(&[], &[1.0], 1, None), f64::INFINITY);
-    assert_eq!(hausdorff(&[0.0, 0.0, 1.0, 0.0], &[0.0, 3.0], 2), 10f64.sqrt());
+    assert_eq!(
+        hausdorff(&[0.0, 0.0, 1.0, 0.0], &[0.0, 3.0], 2),
+        10f64.sqrt()
+    );
     assert_eq!(hausdorff(&[], &[], 1), 0.0);
 }
 

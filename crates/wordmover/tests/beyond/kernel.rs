@@ -62,8 +62,9 @@ fn the_standard_error_is_that_of_the_estimates() {
                 let exact = toy::exact_kernel(GAMMA, &pairs(x), &pairs(y));
                 let rows = [&z[i * 256..][..256], &z[j * 256..][..256]];
                 let products = rows[0].iter().zip(rows[1]);
-                let products: Vec<f64> =
-                    products.map(|(a, b)| f64::from(*a) * f64::from(*b) * 256.0).collect();
+                let products: Vec<f64> = products
+                    .map(|(a, b)| f64::from(*a) * f64::from(*b) * 256.0)
+                    .collect();
                 let mean = products.iter().sum::<f64>() / 256.0;
                 let squares = products.iter().map(|p| (p - mean) * (p - mean));
                 let error = (squares.sum::<f64>() / 255.0 / 256.0).sqrt();

@@ -76,7 +76,11 @@ fn the_metric_is_kept_in_the_model_file_and_old_files_have_none() {
         let header = String::from_utf8_lossy(&bytes);
         let is_euclidean = metric == Metric::Euclidean;
         // What readers of version 3 can read is of version 3.
-        assert_eq!(header.contains("\"version\":\"3\""), is_euclidean, "{metric}");
+        assert_eq!(
+            header.contains("\"version\":\"3\""),
+            is_euclidean,
+            "{metric}"
+        );
         assert_eq!(header.contains("metric"), !is_euclidean);
         let file = ModelFile::from_bytes(&bytes, "model").unwrap();
         let again = file.with_vectors(Some(toy::vectors())).unwrap();

@@ -51,7 +51,11 @@ fn words_given_as_points_get_the_word_embedding_bit_for_bit() {
             assert_eq!(of_points.random_sets(), model.random_documents());
             assert_eq!(of_points.gamma(), model.gamma());
             let expected = model.embed(&documents).unwrap();
-            assert_eq!(of_points.transform(&sets).unwrap(), expected, "{metric} {gamma}");
+            assert_eq!(
+                of_points.transform(&sets).unwrap(),
+                expected,
+                "{metric} {gamma}"
+            );
             let distances = model.distances(&documents).unwrap();
             assert_eq!(of_points.distances(&sets).unwrap(), distances);
         }
@@ -80,7 +84,10 @@ fn a_row_depends_on_its_set_alone() {
         };
         let model = PointSetEmbedding::fit(params, &all).unwrap();
         let rows = model.transform(&all).unwrap();
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(3)
+            .build()
+            .unwrap();
         assert_eq!(pool.install(|| model.transform(&all)).unwrap(), rows);
         for set in [0, 17, 39] {
             let mut one = PointSets::new(3).unwrap();
@@ -89,11 +96,19 @@ fn a_row_depends_on_its_set_alone() {
             assert_eq!(alone, rows[set * 50..][..50], "{random_points}");
         }
         // Fewer features are the first of more.
-        let params = PointSetParams { n_features: 20, gamma: Gamma::None, ..params };
+        let params = PointSetParams {
+            n_features: 20,
+            gamma: Gamma::None,
+            ..params
+        };
         let few = PointSetEmbedding::fit(params, &all).unwrap();
         assert_eq!(few.random_sets().words(19), model.random_sets().words(19));
-        let lengths: Vec<u32> = (0..50).map(|j| model.random_sets().document_len(j) as u32).collect();
-        let points = (0..50).flat_map(|j| model.random_sets().words(j).to_vec()).collect();
+        let lengths: Vec<u32> = (0..50)
+            .map(|j| model.random_sets().document_len(j) as u32)
+            .collect();
+        let points = (0..50)
+            .flat_map(|j| model.random_sets().words(j).to_vec())
+            .collect();
         let again =
             PointSetEmbedding::from_parts(*model.params(), model.gamma(), 3, &lengths, points);
         assert_eq!(again.unwrap().transform(&all).unwrap(), rows);
@@ -103,7 +118,9 @@ fn a_row_depends_on_its_set_alone() {
 #[test]
 fn random_points_of_sets_and_samples_are_points_of_the_sets() {
     let all = sets(12);
-    let every: Vec<&[f32]> = (0..12).flat_map(|set| all.points(set).chunks_exact(3)).collect();
+    let every: Vec<&[f32]> = (0..12)
+        .flat_map(|set| all.points(set).chunks_exact(3))
+        .collect();
     for random_points in [RandomPoints::Samples, RandomPoints::Sets] {
         let params = PointSetParams {
             n_features: 64,
@@ -128,8 +145,13 @@ fn random_points_of_sets_and_samples_are_points_of_the_sets() {
 #[test]
 fn proportions_of_weights_count_and_zeros_are_left_out() {
     let mut given = PointSets::new(1).unwrap();
-    given.push(&[1.0, 2.0, 3.0], Some(&[2.0, 0.0, 6.0])).unwrap();
-    assert_eq!((given.points(0), given.weights(0)), (&[1.0, 3.0][..], &[0.25, 0.75][..]));
+    given
+        .push(&[1.0, 2.0, 3.0], Some(&[2.0, 0.0, 6.0]))
+        .unwrap();
+    assert_eq!(
+        (given.points(0), given.weights(0)),
+        (&[1.0, 3.0][..], &[0.25, 0.75][..])
+    );
 }
 
 #[test]
@@ -141,7 +163,11 @@ fn bad_points_are_refused_with_their_position() {
     let mut sets = PointSets::new(2).unwrap();
     sets.push(&[0.0, 1.0], None).unwrap();
     let cases: [(&[f32], Option<&[f64]>, &str); 7] = [
-        (&[1.0], None, "set 1 has 1 values, which are no whole points of dimension 2"),
+        (
+            &[1.0],
+            None,
+            "set 1 has 1 values, which are no whole points of dimension 2",
+        ),
         (&[], None, "set 1 has no points"),
         (
             &[0.0, 1.0, 2.0, f32::NAN],
@@ -149,7 +175,11 @@ fn bad_points_are_refused_with_their_position() {
             "coordinate 1 of point 1 of set 1 is NaN, not finite",
         ),
         (&[0.0, 1.0], Some(&[0.0]), "all weights of set 1 are 0"),
-        (&[0.0, 1.0], Some(&[1.0, 1.0]), "set 1 has 1 points and 2 weights"),
+        (
+            &[0.0, 1.0],
+            Some(&[1.0, 1.0]),
+            "set 1 has 1 points and 2 weights",
+        ),
         (
             &[0.0, 1.0],
             Some(&[-1.0]),
@@ -172,16 +202,24 @@ fn bad_points_are_refused_with_their_position() {
     let message = "the points have dimension 3, not 2";
     assert_eq!(model.transform(&others).unwrap_err().to_string(), message);
     assert_eq!(
-        sets.distances(&others, Metric::Cosine).unwrap_err().to_string(),
+        sets.distances(&others, Metric::Cosine)
+            .unwrap_err()
+            .to_string(),
         "the points have dimension 3, not 2"
     );
     let none = PointSets::new(2).unwrap();
     assert!(PointSetEmbedding::fit(params, &none).is_err());
     assert!(model.transform(&none).unwrap().is_empty());
     for bad in [
-        PointSetParams { n_features: 0, ..params },
+        PointSetParams {
+            n_features: 0,
+            ..params
+        },
         PointSetParams { d_max: 0, ..params },
-        PointSetParams { gamma: Gamma::Value(-1.0), ..params },
+        PointSetParams {
+            gamma: Gamma::Value(-1.0),
+            ..params
+        },
     ] {
         assert!(PointSetEmbedding::fit(bad, &sets).is_err(), "{bad:?}");
     }

@@ -170,12 +170,14 @@ pub fn for_each_metric_problem(mut visit: impl FnMut(MetricProblem)) {
             panic!("three fields expected: {line}");
         };
         let start = format!("{id},");
-        let row = problems.lines().find(|row| row.starts_with(&start)).unwrap();
+        let row = problems
+            .lines()
+            .find(|row| row.starts_with(&start))
+            .unwrap();
         let row: Vec<&str> = row.split(',').collect();
         let size = |at: usize| -> usize { row[at].parse().unwrap() };
         let dim = size(5);
-        let (points, weights) =
-            generator::points(row[1], size(2) as u64, size(3), size(4), dim);
+        let (points, weights) = generator::points(row[1], size(2) as u64, size(3), size(4), dim);
         let set = |side: usize| {
             let mut set = PointSets::new(dim).unwrap();
             set.push(&points[side], Some(&weights[side])).unwrap();
