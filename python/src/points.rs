@@ -343,10 +343,6 @@ pub fn series_distances<'py>(
 /// The kernel of a model between documents, its standard errors, whether it is exact, and gamma.
 #[pyfunction]
 #[pyo3(signature = (model, first, second) -> "tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], bool, float]")]
-#[expect(
-    clippy::type_complexity,
-    reason = "values, errors, whether exact, gamma"
-)]
 pub fn document_kernel<'py>(
     py: Python<'py>,
     model: &Bound<'py, Model>,

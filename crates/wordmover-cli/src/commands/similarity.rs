@@ -126,8 +126,9 @@ fn scored(arguments: &SimilarityArguments, pairs: &[Pair], quiet: bool) -> Resul
         return Ok(Scored { scores, is_known });
     }
     let mut base = EmbeddingParams::for_similarity();
-    if arguments.method == Similarity::Wmd {
-        // Every word weighs the same here, so stop words would.
+    if matches!(arguments.method, Similarity::Wmd | Similarity::Wrd) {
+        // Every word weighs the same here, or the length of its vector, which for stop words is
+        // no less: so stop words would.
         base.documents.tokenizer.stop_words = StopWords::Smart;
     }
     let params = arguments.params.params_over(base)?;
