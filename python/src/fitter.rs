@@ -5,6 +5,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use wordmover::{
     EmbeddingParams, Error, Weighting, embedding::PostProcessing, random_documents::RandomWords,
+    space::Metric,
 };
 
 use crate::choices;
@@ -25,7 +26,7 @@ pub struct Fitter {
 impl Fitter {
     /// Takes note of the corpus.
     #[new]
-    #[pyo3(signature = (counts, *, vectors, n_features, d_max, weights, normalization, random_words, post_processing, components, case, stop_words, unknown, min_count, max_words, seed))]
+    #[pyo3(signature = (counts, *, vectors, n_features, d_max, weights, normalization, random_words, metric, post_processing, components, case, stop_words, unknown, min_count, max_words, seed))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords")]
     fn new(
         py: Python<'_>,
@@ -36,6 +37,7 @@ impl Fitter {
         weights: &str,
         normalization: Option<&str>,
         random_words: &str,
+        metric: &str,
         post_processing: &str,
         components: &str,
         case: &str,
@@ -58,6 +60,7 @@ impl Fitter {
             .components(choices::components(components)?)
             .tokenizer(choices::tokenizer(case, stop_words)?)
             .seed(seed);
+        params.documents.metric = choices::named::<Metric>("metric", metric)?;
         params.documents.unknown = choices::unknown(unknown)?;
         params.documents.bag.min_count = min_count;
         params.documents.bag.max_words = max_words;

@@ -11,6 +11,7 @@ mod distance;
 mod errors;
 mod fitter;
 mod model;
+mod points;
 mod pool;
 mod svm;
 mod texts;
@@ -31,11 +32,17 @@ mod _native {
     #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]
+    use crate::points::{
+        PointModel, document_kernel, edit_distances, point_distances, series_distances,
+    };
+    #[pymodule_export]
     use crate::pool::{get_num_threads, set_num_threads};
     #[pymodule_export]
     use crate::svm::{fit_svm, fit_svm_of_paper, svm_decision_values};
     #[pymodule_export]
-    use crate::transport::{transport_cost, transport_list, transport_solution, transport_stack};
+    use crate::transport::{
+        transport_cost, transport_list, transport_partial, transport_solution, transport_stack,
+    };
     #[pymodule_export]
     use crate::vectors::PyWordVectors;
     #[pymodule_export]

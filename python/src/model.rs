@@ -194,6 +194,7 @@ impl Model {
         dict.set_item("weights", documents.bag.weighting.name())?;
         let normalization = choices::name_of_normalization(documents.normalization);
         dict.set_item("normalization", normalization)?;
+        dict.set_item("metric", documents.metric.name())?;
         dict.set_item("random_words", params.random_words.name())?;
         dict.set_item("post_processing", params.post_processing.name())?;
         dict.set_item("components", params.components.to_string())?;

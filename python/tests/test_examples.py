@@ -36,6 +36,11 @@ def test_semantic_search():
     assert "speaks to the media" in hits and "because:" in output
 
 
+@pytest.mark.parametrize("name", ["token_vectors.py", "any_distance.py"])
+def test_beyond_words(name):
+    assert output_of(name, "quick").count("\n") >= 2
+
+
 @pytest.mark.parametrize("readme", ["README.md", "docs/guide.md", "python/README.md"])
 def test_what_the_readme_shows_can_be_pasted(readme, tmp_path):
     blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / readme).read_text(encoding="utf-8"),

@@ -71,6 +71,7 @@ fn run(arguments: Arguments) -> Result<()> {
         Command::Test(arguments) => commands::test::run(&arguments, quiet),
         Command::Evaluate(arguments) => commands::evaluate::run(&arguments, quiet),
         Command::Vectors(command) => commands::vectors::run(&command, quiet),
+        Command::Points(command) => commands::points::run(&command, quiet),
         Command::Completions(arguments) => commands::completions::run(&arguments),
         Command::Man(arguments) => commands::man::run(&arguments, quiet),
     }

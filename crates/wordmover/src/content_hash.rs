@@ -6,7 +6,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::document::Document;
-use crate::space::WordSpace;
+use crate::space::{Metric, WordSpace};
 
 /// A SHA-256 over parts. The length of each part is hashed too, so that no two lists of
 /// parts look the same.
@@ -60,6 +60,9 @@ impl ContentHash {
             .json(&(space.normalization(), space.unknown()))
             .numbers(center.iter().map(|x| x.to_bits()))
             .numbers([documents.len() as u64].into_iter());
+        if space.metric() != Metric::default() {
+            hash = hash.json(&space.metric());
+        }
         if let Some(accelerator) = space.accelerator() {
             hash = hash.bytes(accelerator.name().as_bytes());
         }

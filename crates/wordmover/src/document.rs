@@ -258,6 +258,28 @@ impl Document {
         })
     }
 
+    /// The same words, each weight multiplied by a factor of the word, and all divided by their
+    /// sum again. Words that weigh nothing then are dropped.
+    pub(crate) fn reweighted(&self, mut factor: impl FnMut(Word) -> Result<f64>) -> Result<Self> {
+        let mut document = Document::default();
+        for (word, weight) in self.words().zip(&self.weights) {
+            let weight = weight * factor(word)?;
+            if weight > 0.0 {
+                document.weights.push(weight);
+                match word {
+                    Word::Known(id) => document.known.push(id),
+                    Word::Unknown(word) => document.unknown.push(word.into()),
+                }
+            }
+        }
+        let total: f64 = document.weights.iter().sum();
+        document
+            .weights
+            .iter_mut()
+            .for_each(|weight| *weight /= total);
+        Ok(document)
+    }
+
     /// Distinct words, ascending.
     pub fn words(&self) -> impl ExactSizeIterator<Item = Word<'_>> + Clone {
         (0..self.len()).map(|position| self.word(position))

@@ -15,7 +15,7 @@ use crate::accelerator::Accelerator;
 use crate::checked::{Checked, within};
 use crate::document::{BagRules, CorpusCounts, Document, Weighting, Word, WordCounts, WordFactors};
 use crate::error::{Error, Result};
-use crate::space::{Normalization, UnknownWords, WordSpace};
+use crate::space::{Metric, Normalization, UnknownWords, WordSpace};
 use crate::text::Tokenizer;
 use crate::vectors::WordVectors;
 use crate::word_probabilities::WordProbabilities;
@@ -33,6 +33,9 @@ pub struct DocumentParams {
     /// What becomes of words that the vectors do not know. Default: what is
     /// [best for the vectors](UnknownWords::default_for).
     pub unknown: Option<UnknownWords>,
+    /// The ground cost between words. Default [`Metric::Euclidean`], which files do not mention.
+    #[serde(default, skip_serializing_if = "Metric::is_default")]
+    pub metric: Metric,
 }
 
 impl DocumentParams {
@@ -40,6 +43,13 @@ impl DocumentParams {
     #[must_use]
     pub fn unknown(mut self, unknown: UnknownWords) -> Self {
         self.unknown = Some(unknown);
+        self
+    }
+
+    /// Sets the ground cost between words.
+    #[must_use]
+    pub fn metric(mut self, metric: Metric) -> Self {
+        self.metric = metric;
         self
     }
 
@@ -206,6 +216,7 @@ impl DocumentFitter {
         Ok(DocumentModel {
             space: WordSpace::new(self.vectors, params.normalization, &words)?
                 .with_unknown(self.unknown)?
+                .with_metric(params.metric)
                 .with_accelerator(self.accelerator),
             corpus: self.corpus,
             tokenizer: params.tokenizer,
@@ -247,7 +258,9 @@ impl DocumentModel {
             .unknown
             .unwrap_or_else(|| UnknownWords::default_for(&vectors));
         Ok(DocumentModel {
-            space: WordSpace::new(vectors, params.normalization, &[])?.with_unknown(unknown)?,
+            space: WordSpace::new(vectors, params.normalization, &[])?
+                .with_unknown(unknown)?
+                .with_metric(params.metric),
             tokenizer: params.tokenizer,
             corpus: CorpusCounts::default(),
             rules: params.bag,
@@ -338,6 +351,7 @@ impl DocumentModel {
             tokenizer: self.tokenizer.clone(),
             bag: self.rules,
             unknown: Some(self.space.unknown()),
+            metric: self.space.metric(),
         }
     }
 

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use crate::document::DocumentError;
 use crate::format::ModelError;
+use crate::points::PointsError;
 use crate::transport::TransportError;
 use crate::vectors::VectorsError;
 
@@ -52,6 +53,9 @@ pub enum Error {
     /// A transport problem cannot be solved.
     #[error("{0}")]
     InvalidTransport(TransportError),
+    /// Sets of points cannot be used.
+    #[error("{0}")]
+    InvalidPoints(PointsError),
     /// A bag of words given by the caller cannot be used.
     #[error("{0}")]
     InvalidDocument(DocumentError),
@@ -83,6 +87,19 @@ pub enum Error {
         value: String,
         /// What it must be.
         requirement: &'static str,
+    },
+    /// A distance of the caller's is negative or not a number.
+    #[error(
+        "the distance of object {object} to random object {random_object} is {distance}: it must \
+         be a number of at least 0"
+    )]
+    InvalidDistance {
+        /// The object, from 0.
+        object: usize,
+        /// The random object, from 0.
+        random_object: usize,
+        /// What was given for a distance.
+        distance: f64,
     },
     /// A feature is not finite, because values of the model are too large.
     #[error("feature {column} of document {row} is not finite: values of the model are too large")]

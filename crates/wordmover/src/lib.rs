@@ -11,6 +11,8 @@
 //! | two bags | distance and transport plan | [`wmd`], [`transport`] |
 //! | bag, corpus of bags | nearest neighbours | [`WmdIndex`], [`EmbeddingIndex`] |
 //! | bag, random documents | embedding | [`WordMoversEmbedding`] |
+//! | bag of any vectors | embedding | [`points`] |
+//! | anything with a distance | embedding | [`d2ke`] |
 //! | counted words | averaged vectors | [`average`] |
 //! | two embeddings, pairs of texts | similarity | [`similarity`] |
 //! | model | file | [`mod@format`] |
@@ -45,6 +47,7 @@ pub mod checked;
 mod container;
 pub mod content_hash;
 mod corpus;
+pub mod d2ke;
 pub mod document;
 pub mod document_model;
 pub mod embedding;
@@ -56,6 +59,7 @@ mod ground;
 mod instruction_sets;
 pub mod names;
 pub mod neighbors;
+pub mod points;
 mod principal;
 pub mod random_documents;
 pub mod similarity;

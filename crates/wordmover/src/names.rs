@@ -85,8 +85,9 @@ mod tests {
     use crate::text::Case;
     use crate::{
         Similarity, Weighting,
+        points::RandomPoints,
         random_documents::RandomWords,
-        space::{Normalization, UnknownWords},
+        space::{Metric, Normalization, UnknownWords},
     };
 
     /// Files hold the names that users read.
@@ -108,6 +109,8 @@ mod tests {
         agree::<PostProcessing>();
         agree::<Case>();
         agree::<UnknownWords>();
+        agree::<Metric>();
+        agree::<RandomPoints>();
         assert_eq!(Similarity::from_name("wmd").unwrap(), Similarity::Wmd);
     }
 

@@ -78,7 +78,6 @@ impl RandomDocuments {
         let (space, words) = (model.space(), &model.words());
         let dim = space.dim();
         let moments = Moments::of(space, words)?;
-        let half_width = (moments.max - moments.min) / 2.0;
         let mut documents = RandomDocuments {
             dim,
             starts: vec![0],
@@ -90,22 +89,14 @@ impl RandomDocuments {
             let length = 1 + stream.below(d_max as u64);
             for _ in 0..length {
                 match distribution {
-                    RandomWords::Uniform => {
-                        for x in &mut vector {
-                            *x = (moments.min + stream.uniform() * (2.0 * half_width)) as f32;
-                        }
-                    }
+                    RandomWords::Uniform => stream.uniform_vector(&moments, &mut vector),
                     RandomWords::UniformCentered => {
+                        let half_width = (moments.max - moments.min) / 2.0;
                         for (x, mean) in vector.iter_mut().zip(&moments.mean) {
                             *x = (mean + (2.0 * stream.uniform() - 1.0) * half_width) as f32;
                         }
                     }
-                    RandomWords::Gaussian => {
-                        let each = moments.mean.iter().zip(&moments.deviation);
-                        for (x, (mean, deviation)) in vector.iter_mut().zip(each) {
-                            *x = (mean + deviation * stream.normal()) as f32;
-                        }
-                    }
+                    RandomWords::Gaussian => stream.normal_vector(&moments, &mut vector),
                     // Documents are drawn elsewhere.
                     RandomWords::Vocabulary | RandomWords::Documents => {
                         let word = words[stream.below(words.len() as u64) as usize];
@@ -192,6 +183,11 @@ impl RandomDocuments {
         })
     }
 
+    /// Dimension of their words.
+    pub(crate) fn dim(&self) -> usize {
+        self.dim
+    }
+
     /// How many there are (`R` in the paper).
     #[must_use]
     pub fn len(&self) -> usize {
@@ -253,6 +249,22 @@ impl Stream {
     /// Uniform on `0..n` by multiplication; the bias is below `n / 2^64`.
     pub fn below(&mut self, n: u64) -> u64 {
         ((u128::from(self.0.next_u64()) * u128::from(n)) >> 64) as u64
+    }
+
+    /// Every coordinate uniform between the least and the greatest of all.
+    pub fn uniform_vector(&mut self, moments: &Moments, vector: &mut [f32]) {
+        let half_width = (moments.max - moments.min) / 2.0;
+        for x in vector {
+            *x = (moments.min + self.uniform() * (2.0 * half_width)) as f32;
+        }
+    }
+
+    /// Every coordinate normal with its own mean and deviation.
+    pub fn normal_vector(&mut self, moments: &Moments, vector: &mut [f32]) {
+        let each = moments.mean.iter().zip(&moments.deviation);
+        for (x, (mean, deviation)) in vector.iter_mut().zip(each) {
+            *x = (mean + deviation * self.normal()) as f32;
+        }
     }
 
     /// Standard normal, by Box and Muller with the portable `libm`.

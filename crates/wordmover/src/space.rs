@@ -13,6 +13,8 @@ use crate::error::{Error, Result};
 use crate::names::names;
 use crate::vectors::WordVectors;
 
+pub use crate::ground::Metric;
+
 /// What is done to every word vector before distances are taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -95,12 +97,13 @@ impl UnknownWords {
     }
 }
 
-/// Word vectors under a normalisation. Cheap to clone.
+/// Word vectors under a normalisation, and the metric between them. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct WordSpace {
     vectors: Arc<WordVectors>,
     normalization: Normalization,
     unknown: UnknownWords,
+    metric: Metric,
     center: Option<Arc<[f64]>>,
     accelerator: Option<Arc<dyn Accelerator>>,
 }
@@ -121,6 +124,7 @@ impl WordSpace {
             vectors,
             normalization: Normalization::None,
             unknown: UnknownWords::Skip,
+            metric: Metric::Euclidean,
             center: None,
             accelerator: None,
         };
@@ -142,6 +146,7 @@ impl WordSpace {
             vectors,
             normalization,
             unknown: UnknownWords::Skip,
+            metric: Metric::Euclidean,
             center: center.map(Into::into),
             accelerator: None,
         }
@@ -163,6 +168,19 @@ impl WordSpace {
         }
         self.unknown = unknown;
         Ok(self)
+    }
+
+    /// The same space with another ground cost between words; Euclidean distances until then.
+    #[must_use]
+    pub fn with_metric(mut self, metric: Metric) -> Self {
+        self.metric = metric;
+        self
+    }
+
+    /// The ground cost between words.
+    #[must_use]
+    pub fn metric(&self) -> Metric {
+        self.metric
     }
 
     /// The same space, with distances to random documents computed by an accelerator.
@@ -286,31 +304,63 @@ impl Moments {
     /// Of the normalised vectors of `words`, summed in their order: the same bits
     /// for the same words.
     pub fn of(space: &WordSpace, words: &[u32]) -> Result<Self> {
-        let dim = space.dim();
-        let mut vector = vec![0.0; dim];
-        let (mut min, mut max) = (f64::INFINITY, f64::NEG_INFINITY);
-        let mut mean = vec![0.0; dim];
-        let mut square = vec![0.0; dim];
+        let mut vector = vec![0.0; space.dim()];
+        let mut sums = Sums::new(space.dim());
         for &word in words {
             space.copy_vector(Word::Known(word), &mut vector)?;
-            for (k, &x) in vector.iter().enumerate() {
-                let x = f64::from(x);
-                min = min.min(x);
-                max = max.max(x);
-                mean[k] += x;
-                square[k] += x * x;
-            }
+            sums.add(&vector);
         }
-        let n = words.len().max(1) as f64;
-        for (mean, square) in mean.iter_mut().zip(&mut square) {
+        Ok(sums.moments(words.len()))
+    }
+
+    /// Of vectors stored one after the other.
+    pub fn of_vectors(vectors: &[f32], dim: usize) -> Self {
+        let mut sums = Sums::new(dim);
+        vectors.chunks_exact(dim).for_each(|v| sums.add(v));
+        sums.moments(vectors.len() / dim)
+    }
+}
+
+/// Sums on their way to moments.
+struct Sums {
+    min: f64,
+    max: f64,
+    sums: Vec<f64>,
+    squares: Vec<f64>,
+}
+
+impl Sums {
+    fn new(dim: usize) -> Self {
+        Sums {
+            min: f64::INFINITY,
+            max: f64::NEG_INFINITY,
+            sums: vec![0.0; dim],
+            squares: vec![0.0; dim],
+        }
+    }
+
+    fn add(&mut self, vector: &[f32]) {
+        for (k, &x) in vector.iter().enumerate() {
+            let x = f64::from(x);
+            self.min = self.min.min(x);
+            self.max = self.max.max(x);
+            self.sums[k] += x;
+            self.squares[k] += x * x;
+        }
+    }
+
+    fn moments(self, n: usize) -> Moments {
+        let (mut mean, mut deviation) = (self.sums, self.squares);
+        let n = n.max(1) as f64;
+        for (mean, square) in mean.iter_mut().zip(&mut deviation) {
             *mean /= n;
             *square = (*square / n - *mean * *mean).max(0.0).sqrt();
         }
-        Ok(Moments {
-            min,
-            max,
+        Moments {
+            min: self.min,
+            max: self.max,
             mean,
-            deviation: square,
-        })
+            deviation,
+        }
     }
 }

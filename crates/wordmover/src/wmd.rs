@@ -1,11 +1,16 @@
 //! Word Mover's Distance: documents, ground costs and transport joined
 //! (section 2 of the paper).
 //!
-//! The Euclidean ground cost is a metric, so mass that two documents share on the
-//! same word may stay where it is: it is taken out first, which makes identical
-//! documents exactly 0 apart and leaves a smaller problem. The two documents are
+//! Where the ground cost is a metric, as the Euclidean is, mass that two documents share on
+//! the same word may stay where it is: it is taken out first, which makes identical
+//! documents exactly 0 apart and leaves a smaller problem. With other costs, a detour over a
+//! shared word may cost less than the way, so nothing is taken out. The two documents are
 //! put in one fixed order before solving, so the distance is symmetric to the
 //! last bit.
+
+mod partial;
+
+pub use partial::{PartialWordTransport, partial_transport};
 
 use crate::document::{Document, Word};
 use crate::error::{Error, Result};
@@ -50,6 +55,11 @@ pub struct WordTransport {
 /// [`Error::EmptyDocument`] if one has no word; [`Error::InvalidVectors`].
 pub fn distance(space: &WordSpace, first: &Document, second: &Document) -> Result<f64> {
     let (first, second, _) = in_order(first, second);
+    if !space.metric().has_triangle_inequality() {
+        let costs = full_costs(space, first, second)?;
+        let mut workspace = Workspace::default();
+        return transport::cost(&costs, first.weights(), second.weights(), &mut workspace);
+    }
     match CostedRemainder::of(space, first, second)? {
         Some(problem) => Ok(problem.solve(&mut Workspace::default())?),
         None => Ok(0.0),
@@ -114,8 +124,8 @@ impl WordTransport {
     }
 }
 
-/// Distance between the weighted mean vectors: a lower bound on the Word Mover's
-/// Distance that costs next to nothing.
+/// Euclidean distance between the weighted mean vectors: where the metric is Euclidean, a lower
+/// bound on the Word Mover's Distance that costs next to nothing.
 ///
 /// # Errors
 ///
@@ -146,13 +156,28 @@ pub fn relaxed_distances(
     first: &Document,
     second: &Document,
 ) -> Result<(f64, f64)> {
-    not_empty(first)?;
-    not_empty(second)?;
     let costs = full_costs(space, first, second)?;
     Ok((
         transport::relaxed_from_supply(&costs, first.weights(), second.len()),
         transport::relaxed_from_demand(&costs, second.weights()),
     ))
+}
+
+/// The document of the word rotator's distance (Yokoi et al., 2020): every word weighs, beside
+/// what it did, the length of its vector, which says how much the word means. With that and the
+/// [cosine](crate::space::Metric::Cosine) as the ground cost, [`distance`] is the word rotator's
+/// distance; the space must keep the lengths of the vectors.
+///
+/// # Errors
+///
+/// [`Error::InvalidVectors`].
+pub fn word_rotator_document(space: &WordSpace, document: &Document) -> Result<Document> {
+    let mut vector = vec![0.0; space.dim()];
+    document.reweighted(|word| {
+        space.copy_vector(word, &mut vector)?;
+        let squared: f64 = vector.iter().map(|&x| f64::from(x) * f64::from(x)).sum();
+        Ok(squared.sqrt())
+    })
 }
 
 /// What is left to move once shared words have kept their common mass. The side
@@ -243,7 +268,7 @@ impl CostedRemainder {
             (second, first)
         };
         let sinks = space.gather(remainder.sinks.words(here))?;
-        let columns = Columns::new(&sinks, space.dim());
+        let columns = Columns::with_metric(&sinks, space.dim(), space.metric());
         let sources = remainder.sources.words(there);
         let costs = costs_to(space, sources, &columns, remainder.sinks.len())?;
         Ok(Some(CostedRemainder {
@@ -264,6 +289,9 @@ fn transport_in_order(
     first: &Document,
     second: &Document,
 ) -> Result<WordTransport> {
+    if !space.metric().has_triangle_inequality() {
+        return whole_transport(space, first, second);
+    }
     let problem = CostedRemainder::of(space, first, second)?;
     let mut moves: Vec<WordMove> = merged(first, second)
         .map(|Meeting { at, weights }| WordMove {
@@ -326,6 +354,28 @@ fn transport_in_order(
     })
 }
 
+/// The plan of the whole problem, where shared mass may have to move.
+fn whole_transport(
+    space: &WordSpace,
+    first: &Document,
+    second: &Document,
+) -> Result<WordTransport> {
+    let costs = full_costs(space, first, second)?;
+    let solution = transport::solve(&costs, first.weights(), second.weights())?;
+    let moves = solution.flows.iter().map(|flow| WordMove {
+        from: flow.from,
+        to: flow.to,
+        mass: flow.mass,
+        cost: costs[flow.from as usize * second.len() + flow.to as usize],
+    });
+    Ok(WordTransport {
+        distance: solution.cost,
+        moves: moves.collect(),
+        first_duals: solution.supply_duals,
+        second_duals: solution.demand_duals,
+    })
+}
+
 /// The two documents in an order that depends on their content alone, and whether
 /// that exchanged them.
 pub(crate) fn in_order<'d>(a: &'d Document, b: &'d Document) -> (&'d Document, &'d Document, bool) {
@@ -379,8 +429,12 @@ fn merged<'d>(first: &'d Document, second: &'d Document) -> impl Iterator<Item =
     })
 }
 
+/// Costs from every word of the first document to every word of the second.
 fn full_costs(space: &WordSpace, first: &Document, second: &Document) -> Result<Vec<f64>> {
-    let columns = Columns::new(&space.gather(second.words())?, space.dim());
+    not_empty(first)?;
+    not_empty(second)?;
+    let vectors = space.gather(second.words())?;
+    let columns = Columns::with_metric(&vectors, space.dim(), space.metric());
     costs_to(space, first.words(), &columns, second.len())
 }
 

@@ -6,10 +6,11 @@ use wordmover::{
     EmbeddingParams, Similarity, WordVectors, document::WordProbabilities, similarity::FARTHEST,
 };
 
-const ALL: [Similarity; 6] = [
+const ALL: [Similarity; 7] = [
     Similarity::Wme,
     Similarity::Kernel,
     Similarity::Wmd,
+    Similarity::Wrd,
     Similarity::Average,
     Similarity::Tfidf,
     Similarity::Sif,
@@ -43,14 +44,14 @@ fn every_pair_has_a_defined_score() {
     for similarity in ALL {
         let found = scores(similarity, &pairs);
         let most = found[0];
-        let nothing = if similarity == Similarity::Wmd {
+        let nothing = if [Similarity::Wmd, Similarity::Wrd].contains(&similarity) {
             FARTHEST
         } else {
             0.0
         };
         match similarity {
             Similarity::Kernel => assert!(most > 0.0 && most <= 1.0),
-            Similarity::Wmd => assert!(most == 0.0 && most.is_sign_positive()),
+            Similarity::Wmd | Similarity::Wrd => assert!(most == 0.0 && most.is_sign_positive()),
             // One sum in one order against a square root of squares: exactly 1.
             _ => assert_eq!((most, found[3]), (1.0, 1.0), "{similarity:?}"),
         }

@@ -10,24 +10,44 @@ The numbers are those of the program `wordmover`, bit for bit, at any number of 
 
 from importlib.metadata import version as _version
 
-from wordmover._distance import WordMove, transport, transport_batch, wmd
+from wordmover._d2ke import D2KE, pairwise, sample_parts
+from wordmover._distance import (
+    PartialPlan,
+    WordMove,
+    partial_transport,
+    transport,
+    transport_batch,
+    wmd,
+)
 from wordmover._embedding import WordMoversEmbedding
+from wordmover._kernel import KernelMatrix, kernel_matrix, word_movers_kernel
 from wordmover._native import ModelError, WordVectors, get_num_threads, set_num_threads
 from wordmover._neighbors import KNeighborsWMD
+from wordmover._points import WassersteinEmbedding, wasserstein_distances
 from wordmover._svm import LinearSVM
 
 __version__ = _version("wordmover")
 
 __all__ = [
+    "D2KE",
     "KNeighborsWMD",
+    "KernelMatrix",
     "LinearSVM",
     "ModelError",
+    "PartialPlan",
+    "WassersteinEmbedding",
     "WordMove",
     "WordMoversEmbedding",
     "WordVectors",
     "get_num_threads",
+    "kernel_matrix",
+    "pairwise",
+    "partial_transport",
+    "sample_parts",
     "set_num_threads",
     "transport",
     "transport_batch",
+    "wasserstein_distances",
     "wmd",
+    "word_movers_kernel",
 ]

@@ -57,6 +57,8 @@ class WordMoversEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         What is done to word vectors first.
     random_words : "uniform", "uniform-centered", "gaussian", "vocabulary" or "documents"
         Distribution of the random words; default "uniform", the paper's.
+    metric : "euclidean", "sqeuclidean", "cosine" or "cityblock", default "euclidean"
+        Ground cost between words.
     post_processing : "standardize", "center" or "raw", default "standardize"
         Post-processing of the features, by their mean and spread over the corpus.
     components : "keep", "flatten=K" or "remove=K", default "flatten=3"
@@ -104,6 +106,7 @@ class WordMoversEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         vectors: VectorsLike = "builtin",
         normalization: str | None = "unit",
         random_words: str = "uniform",
+        metric: str = "euclidean",
         post_processing: str = "standardize",
         components: str = "flatten=3",
         stop_words: str | Iterable[str] | None = "smart",
@@ -122,6 +125,7 @@ class WordMoversEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         self.vectors = vectors
         self.normalization = normalization
         self.random_words = random_words
+        self.metric = metric
         self.post_processing = post_processing
         self.components = components
         self.stop_words = stop_words
@@ -285,6 +289,7 @@ class WordMoversEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             weights=one_name("weights", self.weights),
             normalization=name_or_none("normalization", self.normalization),
             random_words=one_name("random_words", self.random_words),
+            metric=one_name("metric", self.metric),
             post_processing=one_name("post_processing", self.post_processing),
             components=one_name("components", self.components),
             case=case,

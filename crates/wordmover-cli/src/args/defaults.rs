@@ -18,7 +18,7 @@ pub fn command() -> Command {
         .mut_subcommand("fit", |command| with_defaults(command, &embed))
         .mut_subcommand("similarity", |command| {
             let command = with_defaults(command, &EmbeddingParams::for_similarity());
-            with_default(command, "stop_words", "none; smart with --method wmd")
+            with_default(command, "stop_words", "none; smart with --method wmd or wrd")
         })
         .mut_subcommand("distance", |command| with_text_defaults(command, &embed))
         .mut_subcommand("search", |command| with_text_defaults(command, &embed))
@@ -39,6 +39,7 @@ fn with_defaults(command: Command, params: &EmbeddingParams) -> Command {
         ("frequencies", "builtin".to_owned()),
         ("random_words", params.random_words.to_string()),
         ("normalize", params.documents.normalization.to_string()),
+        ("metric", params.documents.metric.to_string()),
         ("post_processing", params.post_processing.to_string()),
         ("components", params.components.to_string()),
         ("seed", params.seed.to_string()),
@@ -110,7 +111,7 @@ mod tests {
             ("--seed", "0", "0"),
             ("--min-count", "1", "1"),
             ("--max-words", "500", "500"),
-            ("--stop-words", "smart", "none; smart with --method wmd"),
+            ("--stop-words", "smart", "none; smart with --method wmd or wrd"),
             ("--case", "lower", "lower"),
         ] {
             assert_eq!(default_of("embed", option), embed, "{option}");

@@ -11,7 +11,7 @@ use wordmover::{
     checked::Checked,
     embedding::{Components, Fitter, Gamma, PostProcessing},
     random_documents::RandomWords,
-    space::{Normalization, UnknownWords},
+    space::{Metric, Normalization, UnknownWords},
 };
 
 use super::values::{FrequencySource, StopWordList, at_least_one, named, read};
@@ -234,6 +234,9 @@ pub struct ParamArguments {
     /// Normalisation of the word vectors
     #[arg(long, value_parser = named::<Normalization>(), value_name = "HOW")]
     pub normalize: Option<Normalization>,
+    /// Ground cost between words
+    #[arg(long, value_parser = named::<Metric>(), value_name = "METRIC")]
+    pub metric: Option<Metric>,
     /// Post-processing of the features
     #[arg(long, alias = "finish", value_parser = named::<PostProcessing>(), value_name = "HOW", conflicts_with = "raw")]
     pub post_processing: Option<PostProcessing>,
@@ -271,6 +274,7 @@ impl ParamArguments {
         set(&mut documents.bag.min_count, self.min_count);
         set(&mut documents.bag.max_words, self.max_words);
         set(&mut documents.normalization, self.normalize);
+        set(&mut documents.metric, self.metric);
         documents.unknown = self.text.unknown.or(documents.unknown);
         set(&mut params.n_features, self.features);
         set(&mut params.d_max, self.d_max);
@@ -315,6 +319,7 @@ impl ParamArguments {
             ("--raw", self.raw),
             ("--random-words", self.random_words.is_some()),
             ("--normalize", self.normalize.is_some()),
+            ("--metric", self.metric.is_some()),
             ("--seed", self.seed.is_some()),
             ("--min-count", self.min_count.is_some()),
             ("--max-words", self.max_words.is_some()),

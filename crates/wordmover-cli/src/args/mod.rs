@@ -4,6 +4,7 @@ mod classify;
 mod defaults;
 mod device;
 mod groups;
+mod points;
 mod values;
 
 use std::path::PathBuf;
@@ -11,7 +12,10 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use wordmover::vectors::Precision;
-use wordmover::{Similarity, Weighting, space::Normalization};
+use wordmover::{
+    Similarity, Weighting,
+    space::{Metric, Normalization},
+};
 
 use crate::output::suffixes;
 
@@ -24,8 +28,9 @@ pub use groups::{
     InputArguments, LabeledInputArguments, ParamArguments, TextArguments, VectorArguments,
     WritingArguments, set,
 };
+pub use points::{PointsCommand, PointsEmbedArguments};
 pub use values::{FrequencySource, OnEmpty, SearchBy};
-use values::{at_least_one, named, uncentered};
+use values::{at_least_one, named, not_negative, share, uncentered};
 
 /// Exact Word Mover's Embeddings of documents.
 #[derive(Debug, Parser)]
@@ -72,6 +77,9 @@ pub enum Command {
     /// Look at word vectors, or convert them to the form that opens at once
     #[command(subcommand)]
     Vectors(VectorsCommand),
+    /// Embed sets of any vectors, such as image patches or tokens
+    #[command(subcommand)]
+    Points(PointsCommand),
     /// Print completions of the command line for a shell
     Completions(CompletionsArguments),
     /// Write the manual pages
@@ -160,7 +168,8 @@ pub struct InfoArguments {
 #[command(after_help = "Examples:\n  \
     wordmover distance \"Obama speaks to the media in Illinois\" \\\n                     \
     \"The president greets the press in Chicago\" --explain\n  \
-    wordmover distance \"a cat\" \"a dog\" --json --svg plan.svg")]
+    wordmover distance \"a cat\" \"a dog\" --json --svg plan.svg\n  \
+    wordmover distance \"a cat on the mat\" \"a cat\" --mass 0.5 --explain")]
 pub struct DistanceArguments {
     /// A text (never a file)
     #[arg(value_name = "TEXT")]
@@ -175,6 +184,13 @@ pub struct DistanceArguments {
     /// the two words) and the words the vectors do not know
     #[arg(long)]
     pub json: bool,
+    /// Move only this share of the mass, above 0 and at most 1, at the least cost: 0.8 is the
+    /// best 80 %. What stays unmatched is listed
+    #[arg(long, value_name = "SHARE", value_parser = share, allow_negative_numbers = true)]
+    pub mass: Option<f64>,
+    /// Move as much as pays: mass that stays unmatched costs this much, on either side
+    #[arg(long, value_name = "COST", value_parser = not_negative, conflicts_with = "mass", allow_negative_numbers = true)]
+    pub penalty: Option<f64>,
     /// Draw the transport plan
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
@@ -187,6 +203,9 @@ pub struct DistanceArguments {
     /// Normalisation of the word vectors [default: unit]
     #[arg(long, value_parser = uncentered(), value_name = "HOW")]
     pub normalize: Option<Normalization>,
+    /// Ground cost between words [default: euclidean]
+    #[arg(long, value_parser = named::<Metric>(), value_name = "METRIC")]
+    pub metric: Option<Metric>,
     #[command(flatten)]
     pub vectors: VectorArguments,
     #[command(flatten)]
@@ -255,10 +274,10 @@ pub struct SearchArguments {
     wordmover similarity \"A cat sat on the mat\" \"A dog lay on the rug\"\n  \
     wordmover similarity pairs.tsv --method sif --json\n\n\
     One argument is a file of pairs, two are texts. A text without a known word has\n\
-    similarity 0 to everything (-2 with wmd). With pairs, the texts of the file are the\n\
+    similarity 0 to everything (-2 with wmd and wrd). With pairs, the texts of the file are the\n\
     corpus that is fitted on; two texts alone are compared against background documents.\n\
-    Of the options below, wmd, average and tfidf take --stop-words and --case, sif also\n\
-    --frequencies, kernel all but --post-processing, --components and --raw.")]
+    Of the options below, wmd, wrd, average and tfidf take --stop-words and --case, wmd also\n\
+    --metric, sif also --frequencies, kernel all but --post-processing, --components and --raw.")]
 pub struct SimilarityArguments {
     /// A .tsv or .csv file, also .gz, of pairs: two texts a row, or a person's score and
     /// two texts; - is standard input, as .tsv; or else two texts
@@ -383,7 +402,8 @@ impl DistanceArguments {
     /// The options that were given although a model settles them.
     pub fn given(&self) -> impl Iterator<Item = &'static str> {
         let normalize = self.normalize.map(|_| "--normalize");
-        normalize.into_iter().chain(self.text.given())
+        let metric = self.metric.map(|_| "--metric");
+        normalize.into_iter().chain(metric).chain(self.text.given())
     }
 }
 

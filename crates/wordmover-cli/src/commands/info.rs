@@ -162,6 +162,7 @@ fn lines(model: &ModelFile) -> Vec<(&'static str, String)> {
         ),
         ("", format!("sha256 {}", vectors.checksum)),
         ("normalization", params.documents.normalization.to_string()),
+        ("metric", params.documents.metric.to_string()),
         ("written by", model.written_by().to_owned()),
     ]
 }

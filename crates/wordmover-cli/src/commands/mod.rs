@@ -7,6 +7,7 @@ pub mod evaluate;
 pub mod fit;
 pub mod info;
 pub mod man;
+pub mod points;
 pub mod predict;
 pub mod search;
 pub mod similarity;

@@ -88,6 +88,7 @@ fn check_options(arguments: &SimilarityArguments) -> Result<()> {
         // Its features are those of the paper, centred.
         Similarity::Kernel => !["--post-processing", "--components", "--raw"].contains(&option),
         Similarity::Sif => ["--stop-words", "--case", "--frequencies"].contains(&option),
+        Similarity::Wmd => ["--stop-words", "--case", "--metric"].contains(&option),
         _ => ["--stop-words", "--case"].contains(&option),
     };
     match arguments.params.given().find(|option| !applies(option)) {
@@ -125,8 +126,9 @@ fn scored(arguments: &SimilarityArguments, pairs: &[Pair], quiet: bool) -> Resul
         return Ok(Scored { scores, is_known });
     }
     let mut base = EmbeddingParams::for_similarity();
-    if arguments.method == Similarity::Wmd {
-        // Every word weighs the same here, so stop words would.
+    if matches!(arguments.method, Similarity::Wmd | Similarity::Wrd) {
+        // Every word weighs the same here, or the length of its vector, which for stop words is
+        // no less: so stop words would.
         base.documents.tokenizer.stop_words = StopWords::Smart;
     }
     let params = arguments.params.params_over(base)?;
@@ -148,7 +150,7 @@ fn scored(arguments: &SimilarityArguments, pairs: &[Pair], quiet: bool) -> Resul
 /// Says which scores stand for nothing: a text has no word that the vectors know.
 fn note_unknown(method: Similarity, pairs: &[Pair], is_known: &[[bool; 2]], from_file: bool) {
     let score = match method {
-        Similarity::Wmd => FARTHEST,
+        Similarity::Wmd | Similarity::Wrd => FARTHEST,
         _ => 0.0,
     };
     if !from_file {

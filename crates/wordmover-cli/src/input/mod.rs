@@ -13,7 +13,7 @@
 //! - where it cannot be a row (tables of several columns, JSON lines), blank lines at
 //!   the end of the file are ignored and any other is an error.
 //!
-//! Embeddings made earlier are read whole, in [`npy`].
+//! Embeddings made earlier are read whole, in [`npy`]; sets of points in [`npz`].
 //!
 //! Encodings other than UTF-8 are left out: a byte that is not UTF-8 is an error.
 
@@ -26,6 +26,7 @@ mod fuzz_tests;
 mod json_lines;
 mod lines;
 pub mod npy;
+pub mod npz;
 mod options;
 mod pairs;
 mod row;

@@ -10,7 +10,7 @@ const PAIRS: &str = "5\tA cat sat on the mat\tA cat sat on the mat\n\
                      0.5\tcat\tThe president greets the press\n\
                      0\tᚠᚢᚦ\tcat\n";
 
-const METHODS: [&str; 6] = ["wme", "kernel", "wmd", "average", "tfidf", "sif"];
+const METHODS: [&str; 7] = ["wme", "kernel", "wmd", "wrd", "average", "tfidf", "sif"];
 
 #[test]
 fn pairs_get_scores_and_scored_pairs_correlations() {
@@ -23,11 +23,12 @@ fn pairs_get_scores_and_scored_pairs_correlations() {
         assert_eq!(scores.len(), 5);
         assert!(scores[1] > scores[3], "{method}: {scores:?}");
         // A text is most similar to itself.
-        let itself = if method == "wmd" { 0.0 } else { 1.0 };
+        let is_distance = ["wmd", "wrd"].contains(&method);
+        let itself = if is_distance { 0.0 } else { 1.0 };
         assert_eq!(scores[0], itself, "{method}: {scores:?}");
         let said: Vec<&str> = ended.stderr.lines().collect();
         assert_eq!(said[0], "5 pairs");
-        let nothing = if method == "wmd" { -2 } else { 0 };
+        let nothing = if is_distance { -2 } else { 0 };
         assert_eq!(
             said[1],
             format!("1 text without a known word: 1 pair with similarity {nothing}")
@@ -72,14 +73,22 @@ fn two_texts_get_one_number() {
     for method in METHODS {
         let score = |first: &str, second: &str| -> f64 {
             let ended = place.run(&format!("similarity {first} {second} --method {method}"));
-            let nothing = if method == "wmd" { -2 } else { 0 };
+            let nothing = if ["wmd", "wrd"].contains(&method) {
+                -2
+            } else {
+                0
+            };
             let unknown = [first, second].into_iter().filter(|text| *text == "ᚠᚢᚦ");
             let notes = unknown
                 .map(|text| format!("\"{text}\" has no known word: its similarity is {nothing}\n"));
             assert_eq!(ended.stderr, notes.collect::<String>());
             ended.succeeded().trim_end().parse().unwrap()
         };
-        let nothing = if method == "wmd" { -2.0 } else { 0.0 };
+        let nothing = if ["wmd", "wrd"].contains(&method) {
+            -2.0
+        } else {
+            0.0
+        };
         assert_eq!(score("ᚠᚢᚦ", "cat"), nothing);
         assert_eq!(score("ᚠᚢᚦ", "ᚠᚢᚦ"), nothing);
         if method != "sif" {

@@ -12,7 +12,7 @@ pub(super) const EMPTY: f32 = 0.0;
 
 /// How distances become raw features.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct RawFeature {
+pub(crate) struct RawFeature {
     /// `None`: the distances themselves.
     gamma: Option<f64>,
     /// `1 / sqrt(R)`.

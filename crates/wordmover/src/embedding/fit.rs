@@ -26,8 +26,8 @@ use super::statistics::EmbeddingStatistics;
 use super::transform::{CostPrecision, Transform};
 
 /// Documents and random documents whose distances settle [`Gamma::Auto`].
-const GAMMA_DOCUMENTS: usize = 256;
-const GAMMA_RANDOM_DOCUMENTS: usize = 32;
+pub(crate) const GAMMA_DOCUMENTS: usize = 256;
+pub(crate) const GAMMA_RANDOM_DOCUMENTS: usize = 32;
 
 /// Documents that random documents can be parts of, at most.
 const LANDMARKS: usize = 1 << 16;
@@ -56,11 +56,11 @@ pub struct Fitter {
     params: Checked<EmbeddingParams>,
     documents: DocumentFitter,
     /// Documents that settle gamma.
-    gamma_sample: Sample,
+    gamma_sample: Sample<WordCounts>,
     /// Documents that the post-processing is fitted on; none if there is none.
-    sample: Sample,
+    sample: Sample<WordCounts>,
     /// Documents that random documents are parts of; none unless they are.
-    landmarks: Sample,
+    landmarks: Sample<WordCounts>,
 }
 
 impl Fitter {
@@ -350,12 +350,17 @@ fn auto_gamma(
     progress: &mut dyn FnMut(&EmbeddingStatistics) -> ControlFlow<()>,
 ) -> Result<f64> {
     let random = draw(documents, params, GAMMA_RANDOM_DOCUMENTS)?;
-    let mut distances = distances(documents, &random, sampled, progress)?;
+    let distances = distances(documents, &random, sampled, progress)?;
+    Ok(inverse_median(distances))
+}
+
+/// One over the median of distances; 1 where that says nothing.
+pub(crate) fn inverse_median(mut distances: Vec<f32>) -> f64 {
     distances.sort_unstable_by(f32::total_cmp);
-    Ok(match distances.get(distances.len() / 2) {
-        Some(&median) if median > 0.0 => 1.0 / f64::from(median),
+    match distances.get(distances.len() / 2) {
+        Some(&median) if median > 0.0 && median.is_finite() => 1.0 / f64::from(median),
         _ => 1.0,
-    })
+    }
 }
 
 fn distances(

@@ -6,15 +6,17 @@
 //! before a fitter exists, and a model exists only fitted or loaded.
 
 mod accelerated;
-mod features;
-mod fit;
+mod exact_kernel;
+pub(crate) mod features;
+pub(crate) mod fit;
 mod model;
 mod params;
 mod post_processing;
 pub(crate) mod sample;
 mod statistics;
-mod transform;
+pub(crate) mod transform;
 
+pub use exact_kernel::{KernelMatrix, WordMoversKernel};
 pub use features::{make_raw_features, raw_features};
 pub use fit::{DrawnEmbedding, Fitter};
 pub use model::{WordMoversEmbedding, kernel};

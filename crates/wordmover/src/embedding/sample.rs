@@ -36,14 +36,14 @@ pub(super) fn sample_size(n_features: usize) -> usize {
 
 /// A uniform sample of the documents that have a known word (reservoir sampling).
 #[derive(Debug, Clone)]
-pub(super) struct Sample {
+pub(crate) struct Sample<D> {
     seed: u64,
     size: usize,
     n_seen: u64,
-    pub documents: Vec<WordCounts>,
+    pub documents: Vec<D>,
 }
 
-impl Sample {
+impl<D: Clone> Sample<D> {
     pub fn new(seed: u64, size: usize) -> Self {
         Sample {
             seed,
@@ -53,20 +53,22 @@ impl Sample {
         }
     }
 
-    pub fn observe(&mut self, counts: &WordCounts) {
+    pub fn observe(&mut self, document: &D) {
         if self.documents.len() < self.size {
-            self.documents.push(counts.clone());
+            self.documents.push(document.clone());
         } else if self.size > 0 {
             // A stream per document keeps this free of state that could go astray.
             let mut stream = Stream::new(self.seed ^ self.n_seen, SAMPLE_STREAM);
             let position = stream.below(self.n_seen + 1) as usize;
             if let Some(place) = self.documents.get_mut(position) {
-                place.clone_from(counts);
+                place.clone_from(document);
             }
         }
         self.n_seen += 1;
     }
+}
 
+impl Sample<WordCounts> {
     /// The sampled documents that have words left once they are weighed.
     pub fn weighted(&self, model: &DocumentModel) -> Vec<Document> {
         let mut documents = model.documents(&self.documents);

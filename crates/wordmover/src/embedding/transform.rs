@@ -24,7 +24,7 @@ use crate::float_environment::IeeeArithmetic;
 use crate::ground::direct::{self, Columns};
 use crate::ground::product::{self, PackedColumns, PackedRows};
 use crate::random_documents::RandomDocuments;
-use crate::space::WordSpace;
+use crate::space::{Metric, WordSpace};
 use crate::transport::Workspace;
 
 /// Documents that share the gathered word vectors.
@@ -40,7 +40,7 @@ const GROUPS_PER_TASK: usize = 16;
 
 /// How ground costs are computed; see [`crate::ground`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum CostPrecision {
+pub(crate) enum CostPrecision {
     /// For features in single precision.
     Single,
     /// For distances.
@@ -49,7 +49,7 @@ pub(super) enum CostPrecision {
 
 /// What documents are compared with.
 #[derive(Clone, Copy)]
-pub(super) struct Transform<'m> {
+pub(crate) struct Transform<'m> {
     pub space: &'m WordSpace,
     pub random_documents: &'m RandomDocuments,
     pub precision: CostPrecision,
@@ -90,39 +90,76 @@ impl<'m> Transform<'m> {
     ) -> Result<()> {
         let n_features = self.random_documents.len();
         assert_eq!(out.len(), documents.len() * n_features, "output shape");
-        if let (Some(accelerator), CostPrecision::Single) =
-            (self.space.accelerator(), self.precision)
-        {
+        if let (Some(accelerator), CostPrecision::Single, Metric::Euclidean) = (
+            self.space.accelerator(),
+            self.precision,
+            self.space.metric(),
+        ) {
             return self.accelerated(&**accelerator, documents, out, empty, feature, progress);
         }
+        let target = Target {
+            random_documents: self.random_documents,
+            metric: self.space.metric(),
+            precision: self.precision,
+        };
         let blocks = documents
             .chunks(BLOCK)
             .zip(out.chunks_mut(BLOCK * n_features));
         // One table for all tiles: fresh memory would take as long to map as to fill.
         let mut table = Vec::new();
         for (documents, out) in blocks {
-            let mut clock = Instant::now();
-            let mut lap = || {
-                let now = Instant::now();
-                now.duration_since(std::mem::replace(&mut clock, now))
+            let clock = Instant::now();
+            let block = Gathered::new(self, documents)?;
+            target.map_block(block, clock, out, empty, &feature, &mut table, progress)?;
+        }
+        Ok(())
+    }
+}
+
+/// Random documents, and how costs to their words are computed: all that a block of documents
+/// needs once the vectors of its words are gathered.
+#[derive(Clone, Copy)]
+pub(crate) struct Target<'m> {
+    pub random_documents: &'m RandomDocuments,
+    pub metric: Metric,
+    pub precision: CostPrecision,
+}
+
+impl Target<'_> {
+    /// [`Transform::map_distances`] for one block. `clock` is when work on it began, `table`
+    /// memory that the next may use again.
+    #[expect(clippy::too_many_arguments, reason = "what the loop over blocks holds")]
+    pub fn map_block<T: Copy + Send + Sync>(
+        self,
+        block: Gathered<'_>,
+        mut clock: Instant,
+        out: &mut [T],
+        empty: T,
+        feature: &(impl Fn(usize, f64) -> T + Sync),
+        table: &mut Vec<f64>,
+        progress: &mut dyn FnMut(&EmbeddingStatistics) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let mut lap = || {
+            let now = Instant::now();
+            now.duration_since(std::mem::replace(&mut clock, now))
+        };
+        let n_features = self.random_documents.len();
+        let block = DocumentBlock::new(self, block);
+        for tile in tiles(self.random_documents) {
+            let costs = block.costs(self.random_documents, tile, table);
+            let ground_costs = lap();
+            out.par_chunks_mut(n_features)
+                .zip(&block.documents)
+                .try_for_each_init(Scratch::default, |scratch, (features, document)| {
+                    costs.solve(document, features, empty, feature, scratch)
+                })?;
+            let done = EmbeddingStatistics {
+                distances: (block.documents.len() * costs.documents.len()) as u64,
+                ground_costs,
+                transport: lap(),
             };
-            let block = DocumentBlock::new(self, documents)?;
-            for tile in tiles(self.random_documents) {
-                let costs = block.costs(self.random_documents, tile, &mut table);
-                let ground_costs = lap();
-                out.par_chunks_mut(n_features)
-                    .zip(&block.documents)
-                    .try_for_each_init(Scratch::default, |scratch, (features, document)| {
-                        costs.solve(document, features, empty, &feature, scratch)
-                    })?;
-                let done = EmbeddingStatistics {
-                    distances: (documents.len() * costs.documents.len()) as u64,
-                    ground_costs,
-                    transport: lap(),
-                };
-                if progress(&done).is_break() {
-                    return Err(Error::Interrupted);
-                }
+            if progress(&done).is_break() {
+                return Err(Error::Interrupted);
             }
         }
         Ok(())
@@ -150,13 +187,13 @@ fn tiles(random_documents: &RandomDocuments) -> impl Iterator<Item = Range<usize
 }
 
 /// Documents whose words are numbered among themselves, and the vectors of those words.
-pub(super) struct Gathered<'d> {
+pub(crate) struct Gathered<'d> {
     pub rows: Vec<Row<'d>>,
     pub vectors: Vec<f32>,
 }
 
 /// A document of a block.
-pub(super) struct Row<'d> {
+pub(crate) struct Row<'d> {
     /// Numbers of its words within the block.
     pub words: Vec<u32>,
     pub weights: &'d [f64],
@@ -198,6 +235,7 @@ impl<'d> Gathered<'d> {
 /// The documents of a block and the vectors of their words.
 struct DocumentBlock<'d> {
     dim: usize,
+    metric: Metric,
     words: Words,
     documents: Vec<Row<'d>>,
 }
@@ -209,18 +247,21 @@ enum Words {
 }
 
 impl<'d> DocumentBlock<'d> {
-    fn new(transform: &Transform<'d>, documents: &'d [Document]) -> Result<Self> {
-        let Gathered { rows, vectors } = Gathered::new(transform, documents)?;
-        let dim = transform.space.dim();
-        let words = match transform.precision {
-            CostPrecision::Double => Words::Direct(vectors),
-            CostPrecision::Single => Words::Packed(PackedRows::new(&vectors, dim)),
+    fn new(target: Target<'_>, block: Gathered<'d>) -> Self {
+        let Gathered { rows, vectors } = block;
+        let (dim, metric) = (target.random_documents.dim(), target.metric);
+        let words = match (target.precision, metric) {
+            (CostPrecision::Single, Metric::Euclidean) => {
+                Words::Packed(PackedRows::new(&vectors, dim))
+            }
+            _ => Words::Direct(vectors),
         };
-        Ok(DocumentBlock {
+        DocumentBlock {
             dim,
+            metric,
             words,
             documents: rows,
-        })
+        }
     }
 
     /// Ground costs from the block's words to the words of a tile.
@@ -233,7 +274,7 @@ impl<'d> DocumentBlock<'d> {
         let random_words = random_documents.words_of_range(tile.clone());
         let width = match &self.words {
             Words::Direct(vectors) => {
-                let columns = Columns::new(random_words, self.dim);
+                let columns = Columns::with_metric(random_words, self.dim, self.metric);
                 let width = columns.width();
                 costs.resize(vectors.len() / self.dim * width, 0.0);
                 costs

@@ -24,8 +24,12 @@ use crate::vectors::WordVectors;
 /// Value of the metadata key `format`.
 const FORMAT: &str = "wordmover-model";
 
-/// Version of the format this library writes, the newest it reads.
-const VERSION: u32 = 3;
+/// The newest version of the format this library reads.
+const VERSION: u32 = 4;
+
+/// The first version that knows metrics other than the Euclidean. Models with that one are
+/// written as the version before.
+const FIRST_WITH_METRIC: u32 = 4;
 
 /// The first version whose features are made of distances in single precision.
 const FIRST_ROUNDED: u32 = 3;

@@ -20,8 +20,8 @@ use crate::vectors::WordVectors;
 
 use super::tensors::{KNOWN, Tensors, UNKNOWN};
 use super::{
-    Attachment, FIRST_ROUNDED, FIRST_WITH_CHECKSUM, FIRST_WITH_UNKNOWN, FORMAT, ModelError,
-    VERSION, VectorsIdentity, checksum,
+    Attachment, FIRST_ROUNDED, FIRST_WITH_CHECKSUM, FIRST_WITH_METRIC, FIRST_WITH_UNKNOWN, FORMAT,
+    ModelError, VERSION, VectorsIdentity, checksum,
 };
 
 /// A model file that was read and found sound, before it meets its word vectors.
@@ -199,7 +199,8 @@ impl ModelFile {
         let unknown_words = params.documents.unknown.unwrap_or_default();
         let documents = DocumentModel::from_parts(
             WordSpace::with_center(vectors, normalization, self.center)
-                .with_unknown(unknown_words)?,
+                .with_unknown(unknown_words)?
+                .with_metric(params.documents.metric),
             params.documents.tokenizer.clone(),
             corpus,
             params.documents.bag,
@@ -376,6 +377,12 @@ fn parameters(metadata: &Metadata, version: u32) -> Result<EmbeddingParams, Mode
         && let Some(known) = json.as_object_mut()
     {
         known.insert("unknown".to_owned(), "skip".into());
+    }
+    if version < FIRST_WITH_METRIC
+        && let Some(known) = json.as_object_mut()
+    {
+        // Readers of those versions would not have looked at it.
+        known.remove("metric");
     }
     serde_json::from_value(json)
         .map_err(|error| metadata_problem("parameters", format!("cannot be read: {error}")))

@@ -11,9 +11,12 @@ use crate::document::{Weighting, Word};
 use crate::embedding::WordMoversEmbedding;
 use crate::error::{Error, Result};
 use crate::random_documents::GENERATOR;
+use crate::space::Metric;
 
 use super::tensors::{KNOWN, UNKNOWN, VocabularyNames};
-use super::{Attachment, FORMAT, VERSION, VectorsIdentity, checksum, packed_words};
+use super::{
+    Attachment, FIRST_WITH_METRIC, FORMAT, VERSION, VectorsIdentity, checksum, packed_words,
+};
 
 impl WordMoversEmbedding {
     /// The bytes of the model file. With `bundle_vectors` it holds the word vectors
@@ -116,7 +119,11 @@ impl WordMoversEmbedding {
         }
         let json = |value: serde_json::Result<String>| value.expect("plain values");
         let attached: Vec<String> = attachments.iter().map(Attachment::metadata_key).collect();
-        let version = VERSION.to_string();
+        let version = match self.space().metric() {
+            Metric::Euclidean => FIRST_WITH_METRIC - 1,
+            _ => VERSION,
+        };
+        let version = version.to_string();
         let parameters = json(serde_json::to_string(&self.params));
         let gamma = json(serde_json::to_string(&self.gamma));
         let n_documents = self.corpus().n_documents().to_string();

@@ -37,7 +37,7 @@ use rayon::prelude::*;
 
 use crate::document::{Document, Word};
 use crate::error::{Error, Result};
-use crate::space::WordSpace;
+use crate::space::{Metric, WordSpace};
 use search::Search;
 
 pub use by_embedding::EmbeddingIndex;
@@ -129,12 +129,20 @@ impl WmdIndex {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidVectors`] if one of them holds NaN or infinity.
+    /// [`Error::InvalidVectors`] if one of them holds NaN or infinity;
+    /// [`Error::InvalidParameter`] if the space's metric is not Euclidean.
     ///
     /// # Panics
     ///
     /// If a document has a word that the space lacks.
     pub fn new(space: WordSpace, documents: Vec<Document>) -> Result<Self> {
+        if space.metric() != Metric::Euclidean {
+            return Err(Error::InvalidParameter {
+                name: "metric",
+                value: space.metric().to_string(),
+                requirement: "euclidean: the bounds of the search hold for it alone",
+            });
+        }
         let mut numbers = HashMap::new();
         let mut distinct: Vec<Word> = Vec::new();
         let mut words = Vec::new();

@@ -9,14 +9,14 @@ use crate::document::{BagRules, Weighting, WordCounts, WordProbabilities};
 use crate::embedding::{Components, EmbeddingParams, Fitter, PostProcessing, WordMoversEmbedding};
 use crate::error::Result;
 use crate::names::names;
-use crate::space::Normalization;
+use crate::space::{Metric, Normalization};
 use crate::vectors::WordVectors;
 use crate::wmd;
 
 use super::cosine;
 
-/// The score [`Similarity::Wmd`] gives where there is no distance because a text has
-/// no known word: words of length 1 cannot be farther apart.
+/// The score [`Similarity::Wmd`] and [`Similarity::Wrd`] give where there is no distance because a text has
+/// no known word: words of length 1, and directions, cannot be farther apart.
 pub const FARTHEST: f64 = -2.0;
 
 /// How similar two texts are, by one of several measures. Greater is more similar.
@@ -31,6 +31,9 @@ pub enum Similarity {
     Kernel,
     /// The Word Mover's Distance, negative, between NBOW bags of words of length 1.
     Wmd,
+    /// The word rotator's distance, negative: lengths of the word vectors as weights, cosines
+    /// as ground costs (Yokoi et al., 2020).
+    Wrd,
     /// Cosine of averaged word vectors.
     Average,
     /// Cosine of word vectors averaged with inverse document frequencies.
@@ -44,6 +47,7 @@ names!(Similarity, "similarity":
     Wme "wme" "cosine of Word Mover's Embeddings",
     Kernel "kernel" "Word Mover's Kernel, estimated",
     Wmd "wmd" "negative Word Mover's Distance",
+    Wrd "wrd" "negative word rotator's distance",
     Average "average" "cosine of averaged word vectors",
     Tfidf "tfidf" "cosine of averages weighted by inverse document frequency",
     Sif "sif" "cosine of averages weighted by smooth inverse frequency, first component removed",
@@ -82,6 +86,14 @@ impl Similarity {
                     ..BagRules::default()
                 };
             }
+            Similarity::Wrd => {
+                params.documents.normalization = Normalization::None;
+                params.documents.metric = Metric::Cosine;
+                params.documents.bag = BagRules {
+                    max_words: 1 << 24,
+                    ..BagRules::default()
+                };
+            }
             Similarity::Average | Similarity::Tfidf | Similarity::Sif => {
                 params.documents.normalization = Normalization::None;
                 params.documents.bag.min_count = 1;
@@ -102,7 +114,7 @@ impl Similarity {
             .collect();
         // Nothing to fit on: nothing is like anything.
         if !counts.iter().any(|counts| fitter.has_words(counts)) {
-            let score = if self == Similarity::Wmd {
+            let score = if matches!(self, Similarity::Wmd | Similarity::Wrd) {
                 FARTHEST
             } else {
                 0.0
@@ -112,10 +124,17 @@ impl Similarity {
         counts.iter().for_each(|counts| fitter.observe(counts));
         match self {
             Similarity::Wme | Similarity::Kernel => with_model(&fitter.finish()?, &counts),
-            Similarity::Wmd => {
+            Similarity::Wmd | Similarity::Wrd => {
                 let model = fitter.finish_documents()?;
+                let document = |counts: &WordCounts| {
+                    let document = model.document(counts);
+                    match self {
+                        Similarity::Wrd => wmd::word_rotator_document(model.space(), &document),
+                        _ => Ok(document),
+                    }
+                };
                 let distance = |pair: &[WordCounts]| {
-                    let (first, second) = (model.document(&pair[0]), model.document(&pair[1]));
+                    let (first, second) = (document(&pair[0])?, document(&pair[1])?);
                     if first.is_empty() || second.is_empty() {
                         return Ok(FARTHEST);
                     }

@@ -45,6 +45,31 @@ pub fn build(
     )
 }
 
+/// The points of both sides in single precision, one after the other, and the weights.
+///
+/// # Panics
+///
+/// As [`build`].
+pub fn points(
+    kind: &str,
+    seed: u64,
+    n: usize,
+    m: usize,
+    dim: usize,
+) -> ([Vec<f32>; 2], [Vec<f64>; 2]) {
+    let Parts {
+        a,
+        b,
+        supply,
+        demand,
+    } = parts(kind, seed, n, m, dim);
+    let single = |points: Points| points.into_iter().flatten().map(|x| x as f32).collect();
+    (
+        [single(a), single(b)],
+        [normalised(&supply), normalised(&demand)],
+    )
+}
+
 /// 64-bit FNV-1a over the little-endian bytes of all the values in turn.
 pub fn checksum(parts: [&[f64]; 3]) -> u64 {
     parts
