@@ -7,6 +7,7 @@ mod embed;
 mod files;
 mod fit;
 mod formats;
+mod index;
 mod reports;
 mod robustness;
 mod search;

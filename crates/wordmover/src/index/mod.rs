@@ -38,6 +38,9 @@ mod segment;
 mod segment_writer;
 mod write;
 
+#[cfg(test)]
+mod tests;
+
 pub use error::IndexError;
 pub use hits::{Hit, HitParts, SearchBy};
 pub use open::{IndexInfo, SearchIndex, is_index};
