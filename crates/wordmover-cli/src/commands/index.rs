@@ -3,13 +3,12 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use rayon::prelude::*;
 use serde_json::json;
 use wordmover::document::WordCounts;
-use wordmover::error_message;
 use wordmover::index::{IndexInfo, IndexParams, NewDocument, SearchIndex, is_index};
-use wordmover::{ModelFile, Weighting, WordMoversEmbedding};
+use wordmover::{ModelFile, Weighting};
 
 use super::fit;
 use super::search::read_lines;

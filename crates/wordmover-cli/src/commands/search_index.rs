@@ -103,6 +103,7 @@ struct AnswerHit<'a> {
 struct Parts {
     words: Option<f64>,
     cosine: Option<f64>,
+    feedback: Option<f64>,
 }
 
 fn print_answers(
@@ -126,6 +127,7 @@ fn print_answers(
                 parts: is_hybrid.then_some(Parts {
                     words: hit.parts.words,
                     cosine: hit.parts.cosine,
+                    feedback: hit.parts.feedback,
                 }),
                 words: is_hybrid.then_some(&hit.words),
                 text: &hit.text,

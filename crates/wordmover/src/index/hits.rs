@@ -54,6 +54,8 @@ pub struct HitParts {
     pub cosine: Option<f64>,
     /// Evidence of common words (BM25), 1 for the mean of the ten best documents.
     pub words: Option<f64>,
+    /// The cosine of the document's embedding and the mean of those of the five best.
+    pub feedback: Option<f64>,
 }
 
 impl SearchIndex {
