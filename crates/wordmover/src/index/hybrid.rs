@@ -1,15 +1,16 @@
 //! Words and embeddings together.
 //!
 //! 1. Common words speak for a document as in BM25 (Robertson and Zaragoza, 2009). The sum is
-//!    divided by the mean of the ten best documents, so that it means the same for long and
-//!    short queries.
+//!    divided by the mean of the ten best documents after the first, so that it means the same
+//!    for long and short queries, and for a query that is itself a document of the index.
 //! 2. The cosine of the embeddings is added.
 //! 3. The best documents of this order are taken to be what is looked for (pseudo-relevance
 //!    feedback; Rocchio, 1971): the cosine with the mean of their embeddings is added for the
 //!    documents at the top.
 //!
-//! Exact distances as a fourth part were tried and gained nothing. The weights were chosen on
-//! labels of TWITTER and AMAZON; `bench/run hybrid` measures them on other corpora.
+//! Exact distances as a fourth part were tried on the corpora the weights were chosen on,
+//! TWITTER and AMAZON, and gained nothing there. Of weights whose precisions differed by less
+//! than noise, the smallest were taken. `bench/run hybrid` measures them on other corpora.
 
 use rayon::prelude::*;
 
@@ -27,7 +28,7 @@ const SATURATION: f64 = 1.2;
 /// How much of a document's length is held against it: BM25's `b`.
 const LENGTH_SHARE: f64 = 0.9;
 
-/// The best documents by words whose mean is 1.
+/// The best documents by words, after the first, whose mean is 1.
 const REFERENCE: usize = 10;
 
 /// Weight of the cosine with the query's embedding.
@@ -135,7 +136,11 @@ impl SearchIndex {
             }
         }
         let mut evidence: Vec<f32> = evidence.into_iter().map(|sum| sum as f32).collect();
-        let top = best(&evidence, REFERENCE);
+        let mut top = best(&evidence, REFERENCE + 1);
+        if top.len() > 1 && evidence[top[1]] > 0.0 {
+            // The first may be the query itself, far ahead of all others.
+            top.remove(0);
+        }
         let sum: f64 = top.iter().map(|&i| f64::from(evidence[i])).sum();
         let mean = sum / top.len().max(1) as f64;
         for segment in &self.segments {
