@@ -64,6 +64,7 @@ fn run(arguments: Arguments) -> Result<()> {
         Command::Fit(arguments) => commands::fit::run(&arguments, quiet),
         Command::Info(arguments) => commands::info::run(&arguments),
         Command::Distance(arguments) => commands::distance::run(&arguments, quiet),
+        Command::Index(command) => commands::index::run(&command, quiet),
         Command::Search(arguments) => commands::search::run(&arguments, quiet),
         Command::Similarity(arguments) => commands::similarity::run(&arguments, quiet),
         Command::Train(arguments) => commands::train::run(&arguments, quiet),

@@ -8,6 +8,7 @@ mod files;
 mod fit;
 mod formats;
 mod points;
+mod index;
 mod reports;
 mod robustness;
 mod search;
