@@ -7,6 +7,8 @@
 
 mod features;
 mod fit;
+#[cfg(feature = "builtin-vectors")]
+mod general_purpose;
 mod model;
 mod params;
 mod post_processing;
@@ -16,6 +18,8 @@ mod transform;
 
 pub use features::raw_features;
 pub use fit::{DrawnEmbedding, Fitter};
+#[cfg(feature = "builtin-vectors")]
+pub use general_purpose::GENERAL_PURPOSE;
 pub use model::{WordMoversEmbedding, kernel};
 pub use params::{EmbeddingParams, Gamma};
 pub(crate) use post_processing::FittedPostProcessing;
