@@ -10,7 +10,14 @@ The numbers are those of the program `wordmover`, bit for bit, at any number of 
 
 from importlib.metadata import version as _version
 
-from wordmover._distance import WordMove, transport, transport_batch, wmd
+from wordmover._distance import (
+    PartialPlan,
+    WordMove,
+    partial_transport,
+    transport,
+    transport_batch,
+    wmd,
+)
 from wordmover._embedding import WordMoversEmbedding
 from wordmover._native import ModelError, WordVectors, get_num_threads, set_num_threads
 from wordmover._neighbors import KNeighborsWMD
@@ -22,10 +29,12 @@ __all__ = [
     "KNeighborsWMD",
     "LinearSVM",
     "ModelError",
+    "PartialPlan",
     "WordMove",
     "WordMoversEmbedding",
     "WordVectors",
     "get_num_threads",
+    "partial_transport",
     "set_num_threads",
     "transport",
     "transport_batch",

@@ -42,6 +42,8 @@ def wmd(
     normalization: str | None = ...,
     stop_words: str | Iterable[str] | None = ...,
     case: str = ...,
+    mass: float | None = ...,
+    penalty: float | None = ...,
     return_plan: Literal[False] = ...,
 ) -> float: ...
 @overload
@@ -53,6 +55,8 @@ def wmd(
     normalization: str | None = ...,
     stop_words: str | Iterable[str] | None = ...,
     case: str = ...,
+    mass: float | None = ...,
+    penalty: float | None = ...,
     return_plan: Literal[True],
 ) -> tuple[float, list[WordMove]]: ...
 @overload
@@ -64,6 +68,8 @@ def wmd(
     normalization: str | None = ...,
     stop_words: str | Iterable[str] | None = ...,
     case: str = ...,
+    mass: float | None = ...,
+    penalty: float | None = ...,
     return_plan: bool,
 ) -> float | tuple[float, list[WordMove]]: ...
 def wmd(
@@ -74,6 +80,8 @@ def wmd(
     normalization: str | None = "unit",
     stop_words: str | Iterable[str] | None = "smart",
     case: str = "lower",
+    mass: float | None = None,
+    penalty: float | None = None,
     return_plan: bool = False,
 ) -> float | tuple[float, list[WordMove]]:
     """The exact Word Mover's Distance between two documents.
@@ -81,6 +89,11 @@ def wmd(
     A document is a text, a list of words, or a dict of words to weights that sum to one.
     `normalization` is "unit" or None. With `return_plan` also returns the moves of an
     optimal plan: their masses sum to one, and mass times cost to the distance.
+
+    For texts of which only a part is alike, `mass` moves no more than this share of both
+    documents, at the least cost: `mass=0.8` is the cost of the best 80 %. Or else `penalty` is
+    what a unit of mass costs that stays unmatched, on either side, and as much moves as pays;
+    the distance then includes the penalties.
 
     A document without a known word has no distance: ValueError.
     """
@@ -91,6 +104,8 @@ def wmd(
         normalization=name_or_none("normalization", normalization),
         case=one_name("case", case),
         stop_words=stop_word_list(stop_words),
+        mass=mass,
+        penalty=penalty,
         return_plan=return_plan,
     )
     if moves is None:
@@ -174,6 +189,54 @@ def transport(
     if return_plan and return_duals:
         return cost, plan, duals
     return (cost, plan) if return_plan else (cost, duals)
+
+
+class PartialPlan(NamedTuple):
+    """The cheapest plan that moves part of the mass, and the dual values that prove it.
+
+    `supply_duals` and `demand_duals` are nowhere above 0, `mass_dual + supply_duals[i] +
+    demand_duals[j]` nowhere above `C[i, j]`, and `supply_duals @ a + demand_duals @ b +
+    mass_dual * mass` is the cost. `unmatched_supply` and `unmatched_demand` are what stays.
+    """
+
+    cost: float
+    mass: float
+    plan: Vector
+    unmatched_supply: Vector
+    unmatched_demand: Vector
+    supply_duals: Vector
+    demand_duals: Vector
+    mass_dual: float
+
+
+def partial_transport(
+    C: ArrayLike,
+    a: ArrayLike,
+    b: ArrayLike,
+    *,
+    mass: float | None = None,
+    penalty: float | None = None,
+) -> PartialPlan:
+    """Moves part of supplies `a` to demands `b` at the least cost, exactly.
+
+    Either `mass` moves, at most the lesser of the two sums, or as much as pays where every unit
+    of mass that stays unmatched, on either side, costs `penalty`. The sides need not have the
+    same sum. The cost is that of what moves; penalties are not in it.
+    """
+    costs, supply, demand = _matrix(C), _weights(a, "a", False), _weights(b, "b", False)
+    cost, moved, plan, (supply_duals, demand_duals, mass_dual) = _native.transport_partial(
+        costs, supply, demand, mass=mass, penalty=penalty
+    )
+    return PartialPlan(
+        cost,
+        moved,
+        plan,
+        np.maximum(supply - plan.sum(axis=1), 0.0),
+        np.maximum(demand - plan.sum(axis=0), 0.0),
+        supply_duals,
+        demand_duals,
+        mass_dual,
+    )
 
 
 def transport_batch(
