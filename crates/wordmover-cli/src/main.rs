@@ -51,7 +51,10 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: Arguments) -> Result<()> {
-    interrupt::install()?;
+    // The service ends by itself: it finishes what is under way.
+    if !arguments.command.ends_by_itself() {
+        interrupt::install()?;
+    }
     if let Some(threads) = arguments.threads {
         rayon::ThreadPoolBuilder::new()
             .num_threads(usize::from(threads))
@@ -64,11 +67,15 @@ fn run(arguments: Arguments) -> Result<()> {
         Command::Fit(arguments) => commands::fit::run(&arguments, quiet),
         Command::Info(arguments) => commands::info::run(&arguments),
         Command::Distance(arguments) => commands::distance::run(&arguments, quiet),
+        #[cfg(feature = "serve")]
+        Command::Explain(arguments) => commands::explain::run(&arguments, quiet),
         Command::Search(arguments) => commands::search::run(&arguments, quiet),
         Command::Similarity(arguments) => commands::similarity::run(&arguments, quiet),
         Command::Train(arguments) => commands::train::run(&arguments, quiet),
         Command::Predict(arguments) => commands::predict::run(&arguments, quiet),
         Command::Evaluate(arguments) => commands::evaluate::run(&arguments, quiet),
+        #[cfg(feature = "serve")]
+        Command::Serve(arguments) => commands::serve::run(&arguments, quiet),
         Command::Vectors(command) => commands::vectors::run(&command, quiet),
         Command::Completions(arguments) => commands::completions::run(&arguments),
         Command::Man(arguments) => commands::man::run(&arguments, quiet),

@@ -59,7 +59,7 @@ pub(crate) async fn read(
     }
     Ok(Body {
         bytes: bytes.freeze(),
-        held,
+        _held: held,
     })
 }
 

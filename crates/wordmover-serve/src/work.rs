@@ -34,7 +34,7 @@ const BATCH_BYTES: usize = 512 << 10;
 /// The body of a request, and the memory it counts for.
 pub(crate) struct Body {
     pub bytes: Bytes,
-    pub held: Held,
+    pub _held: Held,
 }
 
 /// Texts to embed, and what to make of their rows.

@@ -4,6 +4,8 @@ mod classify;
 mod defaults;
 mod device;
 mod groups;
+#[cfg(feature = "serve")]
+mod serve;
 mod values;
 
 use std::path::PathBuf;
@@ -22,6 +24,8 @@ pub use groups::{
     InputArguments, LabeledInputArguments, ParamArguments, TextArguments, VectorArguments,
     WritingArguments, set,
 };
+#[cfg(feature = "serve")]
+pub use serve::{ExplainArguments, LimitArguments, ServeArguments, ServeLog};
 pub use values::{FrequencySource, OnEmpty, SearchBy};
 use values::{at_least_one, named, not_negative, share, uncentered};
 
@@ -55,6 +59,9 @@ pub enum Command {
     Info(InfoArguments),
     /// Word Mover's Distance between two texts, and which word moves where
     Distance(DistanceArguments),
+    /// Show which words of two texts correspond, as a page in one file
+    #[cfg(feature = "serve")]
+    Explain(ExplainArguments),
     /// Find the documents nearest to a text under the Word Mover's Distance
     Search(SearchArguments),
     /// Similarity of two texts, or of the texts of many pairs
@@ -65,6 +72,9 @@ pub enum Command {
     Predict(PredictArguments),
     /// Measure how well a method classifies texts it has not seen
     Evaluate(Box<EvaluateArguments>),
+    /// Serve embeddings, distances and classes over HTTP, and a page to see them
+    #[cfg(feature = "serve")]
+    Serve(Box<ServeArguments>),
     /// Look at word vectors, or convert them to the form that opens at once
     #[command(subcommand)]
     Vectors(VectorsCommand),
@@ -381,6 +391,16 @@ pub enum VectorsCommand {
         #[command(flatten)]
         vectors: VectorArguments,
     },
+}
+
+impl Command {
+    /// Whether the command looks after interrupts itself.
+    pub fn ends_by_itself(&self) -> bool {
+        #[cfg(feature = "serve")]
+        return matches!(self, Command::Serve(_));
+        #[cfg(not(feature = "serve"))]
+        false
+    }
 }
 
 impl DistanceArguments {

@@ -4,11 +4,15 @@ pub mod completions;
 pub mod distance;
 pub mod embed;
 pub mod evaluate;
+#[cfg(feature = "serve")]
+pub mod explain;
 pub mod fit;
 pub mod info;
 pub mod man;
 pub mod predict;
 pub mod search;
+#[cfg(feature = "serve")]
+pub mod serve;
 pub mod similarity;
 pub mod train;
 pub mod vectors;
