@@ -208,6 +208,16 @@ impl Document {
         document
     }
 
+    /// A bag that was kept.
+    pub(crate) fn from_parts(known: Vec<u32>, unknown: Vec<Box<str>>, weights: Vec<f64>) -> Self {
+        Document {
+            known,
+            unknown,
+            weights,
+            n_cut: 0,
+        }
+    }
+
     /// A bag on its own, without a corpus: NBOW weights of all words that the table knows.
     #[must_use]
     pub fn nbow(counts: &WordCounts) -> Self {

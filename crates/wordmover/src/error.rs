@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use crate::document::DocumentError;
 use crate::format::ModelError;
+use crate::index::IndexError;
 use crate::transport::TransportError;
 use crate::vectors::VectorsError;
 
@@ -73,6 +74,14 @@ pub enum Error {
         name: String,
         /// What is wrong with it.
         problem: ModelError,
+    },
+    /// A search index cannot be used or changed.
+    #[error("{name}: {problem}")]
+    InvalidIndex {
+        /// The folder.
+        name: String,
+        /// What is wrong with it.
+        problem: IndexError,
     },
     /// A parameter is out of its range.
     #[error("{name} is {value}: it must be {requirement}")]

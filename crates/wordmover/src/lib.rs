@@ -10,6 +10,7 @@
 //! | bag | points in space | [`vectors`], [`space`] |
 //! | two bags | distance and transport plan | [`wmd`], [`transport`] |
 //! | bag, corpus of bags | nearest neighbours | [`WmdIndex`], [`EmbeddingIndex`] |
+//! | documents | index that is kept | [`index`] |
 //! | bag, random documents | embedding | [`WordMoversEmbedding`] |
 //! | counted words | averaged vectors | [`average`] |
 //! | two embeddings, pairs of texts | similarity | [`similarity`] |
@@ -53,6 +54,7 @@ pub mod error_message;
 pub mod float_environment;
 pub mod format;
 mod ground;
+pub mod index;
 mod instruction_sets;
 pub mod names;
 pub mod neighbors;

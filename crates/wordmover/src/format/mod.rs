@@ -16,6 +16,7 @@ mod writer;
 pub use attachment::Attachment;
 pub use error::ModelError;
 pub use reader::ModelFile;
+pub(crate) use reader::is_builtin;
 
 use serde::{Deserialize, Serialize};
 

@@ -220,6 +220,11 @@ impl WordMoversEmbedding {
     }
 }
 
+/// Whether these are the vectors of the library itself, which a model need not bring.
+pub(crate) fn is_builtin(vectors: &WordVectors) -> bool {
+    builtin_if(&VectorsIdentity::of(vectors)).is_some()
+}
+
 #[cfg(feature = "builtin-vectors")]
 fn builtin_if(needed: &VectorsIdentity) -> Option<Arc<WordVectors>> {
     let builtin = WordVectors::builtin();

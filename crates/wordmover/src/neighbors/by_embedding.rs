@@ -180,7 +180,7 @@ impl EmbeddingIndex {
     }
 }
 
-fn scale_to_unit(row: &mut [f32]) {
+pub(crate) fn scale_to_unit(row: &mut [f32]) {
     let square: f64 = row.iter().map(|&x| f64::from(x) * f64::from(x)).sum();
     if square > 0.0 {
         let scale = 1.0 / square.sqrt();

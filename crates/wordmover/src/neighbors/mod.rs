@@ -28,8 +28,11 @@
 
 mod bounds;
 mod by_embedding;
+mod nearest_words;
 mod search;
+mod searched;
 
+use std::borrow::Cow;
 use std::ops::{ControlFlow, Range};
 
 use hashbrown::HashMap;
@@ -38,7 +41,10 @@ use rayon::prelude::*;
 use crate::document::{Document, Word};
 use crate::error::{Error, Result};
 use crate::space::WordSpace;
-use search::Search;
+pub(crate) use by_embedding::scale_to_unit;
+pub(crate) use nearest_words::squared_lengths;
+pub(crate) use search::Search;
+pub(crate) use searched::{Loaded, RelaxedTerms, SearchedCorpus, WordBlock};
 
 pub use by_embedding::EmbeddingIndex;
 
@@ -118,8 +124,9 @@ pub struct WmdIndex {
     /// Numbers of the words of document `i`: `words[starts[i]..starts[i + 1]]`.
     words: Vec<u32>,
     starts: Vec<usize>,
-    /// Vectors of the distinct words, by number.
+    /// Vectors of the distinct words, by number, and their squared lengths.
     vectors: Vec<f32>,
+    squared_lengths: Vec<f32>,
     /// Greatest length of one of these vectors.
     radius: f64,
 }
@@ -164,6 +171,7 @@ impl WmdIndex {
         }
         Ok(WmdIndex {
             radius: radius(&vectors, dim),
+            squared_lengths: squared_lengths(&vectors, dim),
             space,
             documents,
             known,
@@ -277,12 +285,38 @@ impl WmdIndex {
         self.known.len() + self.unknown.len()
     }
 
-    fn vector(&self, number: u32) -> &[f32] {
-        let dim = self.space.dim();
-        &self.vectors[number as usize * dim..][..dim]
+    /// Where the numbers of a document's words are.
+    fn range(&self, document: usize) -> Range<usize> {
+        self.starts[document]..self.starts[document + 1]
+    }
+}
+
+impl SearchedCorpus for WmdIndex {
+    fn space(&self) -> &WordSpace {
+        &self.space
     }
 
-    /// The number of a word, if a document has it.
+    fn radius(&self) -> f64 {
+        self.radius
+    }
+
+    fn n_words(&self) -> usize {
+        self.n_words()
+    }
+
+    fn word_blocks(&self) -> impl Iterator<Item = WordBlock<'_>> {
+        std::iter::once(WordBlock {
+            first: 0,
+            vectors: Cow::Borrowed(&self.vectors),
+            squared_lengths: Cow::Borrowed(&self.squared_lengths),
+        })
+    }
+
+    fn append_vector(&self, number: u32, out: &mut Vec<f32>) {
+        let dim = self.space.dim();
+        out.extend_from_slice(&self.vectors[number as usize * dim..][..dim]);
+    }
+
     fn number(&self, word: Word) -> Option<u32> {
         match word {
             Word::Known(id) => self.known.get(&id).copied(),
@@ -290,14 +324,30 @@ impl WmdIndex {
         }
     }
 
-    /// Where the numbers of a document's words are.
-    fn range(&self, document: usize) -> Range<usize> {
-        self.starts[document]..self.starts[document + 1]
+    fn n_documents(&self) -> usize {
+        self.documents.len()
+    }
+
+    fn relaxed_distance(&self, document: usize, terms: RelaxedTerms) -> Result<Option<f64>> {
+        let bag = &self.documents[document];
+        if bag.is_empty() {
+            return Ok(None);
+        }
+        let words = self.words[self.range(document)].iter().copied();
+        Ok(Some(terms.sum(words.zip(bag.weights().iter().copied()))))
+    }
+
+    fn document<'s>(
+        &'s self,
+        document: usize,
+        _loaded: &'s mut Loaded,
+    ) -> Result<(&'s Document, &'s [u32])> {
+        Ok((&self.documents[document], &self.words[self.range(document)]))
     }
 }
 
 /// Greatest length of a vector.
-fn radius(vectors: &[f32], dim: usize) -> f64 {
+pub(crate) fn radius(vectors: &[f32], dim: usize) -> f64 {
     let squared = |vector: &[f32]| vector.iter().map(|&x| f64::from(x) * f64::from(x)).sum();
     vectors
         .chunks_exact(dim)
@@ -306,7 +356,7 @@ fn radius(vectors: &[f32], dim: usize) -> f64 {
         .sqrt()
 }
 
-fn check_k(k: usize) -> Result<()> {
+pub(crate) fn check_k(k: usize) -> Result<()> {
     if k == 0 {
         return Err(Error::InvalidParameter {
             name: "k",

@@ -4,7 +4,8 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
 use super::bounds::DualBound;
-use super::{Neighbor, SearchStatistics, WmdIndex, radius};
+use super::nearest_words::QueryPanels;
+use super::{Loaded, Neighbor, RelaxedTerms, SearchStatistics, SearchedCorpus, radius};
 use crate::document::Document;
 use crate::error::Result;
 use crate::ground::direct::{self, Columns};
@@ -18,30 +19,29 @@ const RELATIVE_SLACK: f64 = 1e-9;
 /// sum to one only within 1e-9, and mass that one side lacks may go anywhere.
 const SLACK: f64 = 1e-8;
 
-/// Rows of ground costs computed at once.
-const ROWS: usize = 64;
-
 /// No row of costs yet.
 const NONE: u32 = u32::MAX;
 
 /// What one thread reuses from query to query.
 #[derive(Default)]
-pub(super) struct Search {
+pub(crate) struct Search {
     table: CostTable,
-    /// By corpus word: distance to the nearest word of the query other than itself.
+    /// By corpus word: lower bound of the distance to the nearest word of the query other
+    /// than itself.
     nearest: Vec<f64>,
     /// By corpus word: its weight in the query.
     kept: Vec<f64>,
     pair: Pair,
     workspace: Workspace,
     dual_bound: DualBound,
+    loaded: Loaded,
 }
 
 impl Search {
     /// The nearest of the documents that may be found, and what it took to find them.
     pub fn run(
         &mut self,
-        index: &WmdIndex,
+        index: &impl SearchedCorpus,
         query: &Document,
         k: usize,
         may_find: impl Fn(usize) -> bool,
@@ -53,12 +53,12 @@ impl Search {
         if query.is_empty() {
             return Ok((Vec::new(), statistics));
         }
-        let vectors = index.space.gather(query.words())?;
-        let slack = SLACK * (index.radius + radius(&vectors, index.space.dim()));
+        let vectors = index.space().gather(query.words())?;
+        let slack = SLACK * (index.radius() + radius(&vectors, index.space().dim()));
         self.table.reset(index, query, &vectors);
-        self.measure_words(index, query);
+        self.measure_words(index, query, &vectors);
 
-        let mut queue = self.first_bounds(index, may_find);
+        let mut queue = self.first_bounds(index, may_find)?;
         statistics.pairs = queue.len() as u64;
         let mut best = Best::new(k.min(queue.len()));
         while let Some(Reverse((next, stage))) = queue.pop() {
@@ -66,12 +66,11 @@ impl Search {
             if next.distance > limit {
                 break;
             }
-            let document = &index.documents[next.index as usize];
+            let (document, words) = index.document(next.index as usize, &mut self.loaded)?;
             if !self.pair.set(query, document) {
                 best.offer(next.index, 0.0);
                 continue;
             }
-            let words = &index.words[index.range(next.index as usize)];
             self.pair.find_costs(index, words, &mut self.table);
             let (costs, supply, demand) = self.pair.problem();
             if stage == Stage::Relaxed {
@@ -103,7 +102,7 @@ impl Search {
     /// is not solved; costs are computed for words of candidates alone.
     pub fn rank(
         &mut self,
-        index: &WmdIndex,
+        index: &impl SearchedCorpus,
         query: &Document,
         k: usize,
         candidates: &[usize],
@@ -115,12 +114,12 @@ impl Search {
         if query.is_empty() {
             return Ok((Vec::new(), statistics));
         }
-        let vectors = index.space.gather(query.words())?;
-        let slack = SLACK * (index.radius + radius(&vectors, index.space.dim()));
+        let vectors = index.space().gather(query.words())?;
+        let slack = SLACK * (index.radius() + radius(&vectors, index.space().dim()));
         self.table.reset(index, query, &vectors);
         let mut best = Best::new(k.min(candidates.len()));
         for &candidate in candidates {
-            let document = &index.documents[candidate];
+            let (document, words) = index.document(candidate, &mut self.loaded)?;
             if document.is_empty() {
                 continue;
             }
@@ -129,7 +128,6 @@ impl Search {
                 best.offer(candidate as u32, 0.0);
                 continue;
             }
-            let words = &index.words[index.range(candidate)];
             self.pair.find_costs(index, words, &mut self.table);
             let (costs, supply, demand) = self.pair.problem();
             let limit = best.distance() * (1.0 + RELATIVE_SLACK) + slack;
@@ -148,13 +146,19 @@ impl Search {
         Ok((best.into_neighbors(), statistics))
     }
 
-    /// Distances from the corpus' words to the nearest of the query's.
+    /// How near the corpus' words can be to the nearest of the query's.
     ///
     /// A word of both documents keeps the mass that both have there, and the rest
     /// must go to another word. So it is not its own nearest, and only the excess
     /// over the query's weight counts: a better bound than the plain relaxed one.
-    fn measure_words(&mut self, index: &WmdIndex, query: &Document) {
-        self.table.nearest(index, &mut self.nearest);
+    fn measure_words(&mut self, index: &impl SearchedCorpus, query: &Document, vectors: &[f32]) {
+        let panels = QueryPanels::new(vectors, index.space().dim());
+        self.nearest.clear();
+        self.nearest.resize(index.n_words(), 0.0);
+        for block in index.word_blocks() {
+            let bounds = &mut self.nearest[block.first..][..block.squared_lengths.len()];
+            panels.bounds(&block.vectors, &block.squared_lengths, bounds);
+        }
         self.kept.clear();
         self.kept.resize(index.n_words(), 0.0);
         for (own, (word, &weight)) in query.words().zip(query.weights()).enumerate() {
@@ -171,20 +175,23 @@ impl Search {
     }
 
     /// All documents that have words and may be found, with their relaxed distances.
-    fn first_bounds(&self, index: &WmdIndex, may_find: impl Fn(usize) -> bool) -> Queue {
-        let documents = index.documents.iter().enumerate();
-        let bounded = documents.filter(|&(i, document)| !document.is_empty() && may_find(i));
-        let candidates = bounded.map(|(i, document)| {
-            let words = index.words[index.range(i)].iter();
-            let terms = words.zip(document.weights()).map(|(&number, weight)| {
-                let excess = (weight - self.kept[number as usize]).max(0.0);
-                excess * self.nearest[number as usize]
-            });
-            let distance = terms.sum();
-            let index = i as u32;
-            Reverse((Ranked { distance, index }, Stage::Relaxed))
-        });
-        candidates.collect::<Vec<_>>().into()
+    fn first_bounds(
+        &self,
+        index: &impl SearchedCorpus,
+        may_find: impl Fn(usize) -> bool,
+    ) -> Result<Queue> {
+        let terms = RelaxedTerms {
+            nearest: &self.nearest,
+            kept: &self.kept,
+        };
+        let mut bounded = Vec::with_capacity(index.n_documents());
+        for i in (0..index.n_documents()).filter(|&i| may_find(i)) {
+            if let Some(distance) = index.relaxed_distance(i, terms)? {
+                let index = i as u32;
+                bounded.push(Reverse((Ranked { distance, index }, Stage::Relaxed)));
+            }
+        }
+        Ok(bounded.into())
     }
 }
 
@@ -209,7 +216,7 @@ impl Pair {
 
     /// Its ground costs, a row a source. A distance between two words is one sum of
     /// squares in the order of the coordinates, so either direction has the same bits.
-    fn find_costs(&mut self, index: &WmdIndex, words: &[u32], table: &mut CostTable) {
+    fn find_costs(&mut self, index: &impl SearchedCorpus, words: &[u32], table: &mut CostTable) {
         let Remainder { sources, sinks, .. } = &self.remainder;
         self.costs.clear();
         if self.from_query {
@@ -254,33 +261,16 @@ struct CostTable {
 }
 
 impl CostTable {
-    fn reset(&mut self, index: &WmdIndex, query: &Document, vectors: &[f32]) {
+    fn reset(&mut self, index: &impl SearchedCorpus, query: &Document, vectors: &[f32]) {
         self.n_words = query.len();
-        self.columns = Columns::new(vectors, index.space.dim());
+        self.columns = Columns::new(vectors, index.space().dim());
         self.rows.clear();
         self.rows.resize(index.n_words(), NONE);
         self.costs.clear();
     }
 
-    /// Distance from every word of the corpus to the nearest word of the query.
-    fn nearest(&mut self, index: &WmdIndex, nearest: &mut Vec<f64>) {
-        let (dim, width) = (index.space.dim(), self.columns.width());
-        nearest.clear();
-        for vectors in index.vectors.chunks(ROWS * dim) {
-            self.costs.clear();
-            self.costs.resize(vectors.len() / dim * width, 0.0);
-            direct::costs(vectors, &self.columns, &mut self.costs);
-            let rows = self
-                .costs
-                .chunks_exact(width)
-                .map(|row| &row[..self.n_words]);
-            nearest.extend(rows.map(|row| row.iter().copied().fold(f64::INFINITY, f64::min)));
-        }
-        self.costs.clear();
-    }
-
     /// Computes the rows of these words where that was not done yet.
-    fn ensure(&mut self, index: &WmdIndex, numbers: impl IntoIterator<Item = u32>) {
+    fn ensure(&mut self, index: &impl SearchedCorpus, numbers: impl IntoIterator<Item = u32>) {
         let width = self.columns.width();
         let n_rows = self.costs.len() / width;
         let mut next = n_rows as u32;
@@ -290,7 +280,7 @@ impl CostTable {
             if *row == NONE {
                 *row = next;
                 next += 1;
-                self.missing.extend_from_slice(index.vector(number));
+                index.append_vector(number, &mut self.missing);
             }
         }
         if !self.missing.is_empty() {
@@ -391,6 +381,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::neighbors::WmdIndex;
     use crate::space::{Normalization, WordSpace};
     use crate::vectors::WordVectors;
 
@@ -430,15 +421,16 @@ mod tests {
             let mut search = Search::default();
             let vectors = space.gather(query.words()).unwrap();
             search.table.reset(&index, &query, &vectors);
-            search.measure_words(&index, &query);
-            let queue = search.first_bounds(&index, |_| true);
+            search.measure_words(&index, &query, &vectors);
+            let queue = search.first_bounds(&index, |_| true).unwrap();
             prop_assert_eq!(queue.len(), corpus.len());
             for Reverse((bounded, _)) in queue {
                 let document = &corpus[bounded.index as usize];
                 let exact = wmd::distance(&space, &query, document).unwrap();
                 let (_, relaxed) = wmd::relaxed_distances(&space, &query, document).unwrap();
                 prop_assert!(bounded.distance <= exact + 1e-12);
-                prop_assert!(bounded.distance >= relaxed - 1e-12);
+                // Single precision costs something; words that coincide, the most.
+                prop_assert!(bounded.distance >= relaxed - 0.02);
             }
         }
     }

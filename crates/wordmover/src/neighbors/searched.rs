@@ -1,0 +1,82 @@
+//! A corpus as a search sees it, wherever it is kept.
+
+use std::borrow::Cow;
+
+use crate::document::{Document, Word};
+use crate::error::Result;
+use crate::space::WordSpace;
+
+/// What a search asks of a corpus: in memory, or in the files of an index.
+pub(crate) trait SearchedCorpus {
+    /// The space of the words.
+    fn space(&self) -> &WordSpace;
+
+    /// Greatest length of a word's vector.
+    fn radius(&self) -> f64;
+
+    /// Numbers of words are below this. Not every number needs a vector.
+    fn n_words(&self) -> usize;
+
+    /// The vectors of all words that have one.
+    fn word_blocks(&self) -> impl Iterator<Item = WordBlock<'_>>;
+
+    /// Appends the vector of a word of a document.
+    fn append_vector(&self, number: u32, out: &mut Vec<f32>);
+
+    /// The number of a word, if a document has it.
+    fn number(&self, word: Word) -> Option<u32>;
+
+    /// Documents are numbered below this.
+    fn n_documents(&self) -> usize;
+
+    /// The relaxed distance of a document, `None` if it has no words or is not there any
+    /// more.
+    fn relaxed_distance(&self, document: usize, terms: RelaxedTerms) -> Result<Option<f64>>;
+
+    /// A document and the numbers of its words; without words if it is not there any more.
+    fn document<'s>(
+        &'s self,
+        document: usize,
+        loaded: &'s mut Loaded,
+    ) -> Result<(&'s Document, &'s [u32])>;
+}
+
+/// Vectors of words whose numbers follow each other.
+pub(crate) struct WordBlock<'v> {
+    /// Number of the first.
+    pub first: usize,
+    pub vectors: Cow<'v, [f32]>,
+    pub squared_lengths: Cow<'v, [f32]>,
+}
+
+/// Memory for a document that is not kept as such.
+#[derive(Default)]
+pub(crate) struct Loaded {
+    pub document: Document,
+    pub numbers: Vec<u32>,
+}
+
+/// By number of a word: what its relaxed distance is made of.
+#[derive(Clone, Copy)]
+pub(crate) struct RelaxedTerms<'t> {
+    /// Lower bound of the distance to the nearest word of the query other than itself.
+    pub nearest: &'t [f64],
+    /// The weight it has in the query.
+    pub kept: &'t [f64],
+}
+
+impl RelaxedTerms<'_> {
+    /// The relaxed distance of a document's words and weights; NaN if one of them has a
+    /// number that no word has.
+    #[inline]
+    pub fn sum(self, words: impl Iterator<Item = (u32, f64)>) -> f64 {
+        let terms = words.map(|(number, weight)| {
+            let number = number as usize;
+            match (self.kept.get(number), self.nearest.get(number)) {
+                (Some(kept), Some(nearest)) => (weight - kept).max(0.0) * nearest,
+                _ => f64::NAN,
+            }
+        });
+        terms.sum()
+    }
+}
