@@ -13,7 +13,7 @@
 //! | `served` | the models, and taking them up anew |
 //! | `memory`, `metrics`, `log` | what is bounded, counted and told |
 //! | [`alignment`] | the words of two texts and the plan between them |
-//! | `page` | the files of the page |
+//! | `page`, `projection` | the files of the page; the places on its map |
 //!
 //! Nothing is printed: lines of the log go to a function of the caller's.
 
@@ -32,6 +32,7 @@ mod log;
 mod memory;
 mod metrics;
 mod page;
+mod projection;
 mod router;
 mod routes;
 mod served;

@@ -4,11 +4,12 @@
 //! requests under way finish with what they began with.
 
 use std::path::PathBuf;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use wordmover::document_model::DocumentParams;
 use wordmover::embedding::GENERAL_PURPOSE;
+use wordmover::index::SearchIndex;
 use wordmover::{DocumentModel, ModelFile, WordMoversEmbedding, WordVectors};
 use wordmover_classify::TextClassifier;
 
@@ -22,6 +23,8 @@ pub struct Sources {
     pub model: Option<PathBuf>,
     /// A classifier of `wordmover train`.
     pub classifier: Option<PathBuf>,
+    /// An index of `wordmover index build`.
+    pub index: Option<PathBuf>,
     /// The word vectors of these files, where they need others than the built-in ones.
     pub vectors: Option<Arc<WordVectors>>,
     /// What clients call the model; otherwise the name of its file.
@@ -37,6 +40,9 @@ pub(crate) struct Served {
     /// How texts become documents where distances are asked for.
     pub documents: Arc<DocumentModel>,
     pub classifier: Option<TextClassifier>,
+    pub index: Option<SearchIndex>,
+    /// The answer with the map of the index, once it was asked for.
+    pub map: OnceLock<Result<Vec<u8>, String>>,
 }
 
 impl Sources {
@@ -63,6 +69,10 @@ impl Sources {
             Some(path) => Some(TextClassifier::load(path, self.vectors.clone())?),
             None => None,
         };
+        let index = match &self.index {
+            Some(path) => Some(SearchIndex::open(path, self.vectors.clone())?),
+            None => None,
+        };
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         Ok(Served {
             name: self.name.clone().unwrap_or(name),
@@ -70,6 +80,8 @@ impl Sources {
             embedding,
             documents,
             classifier,
+            index,
+            map: OnceLock::new(),
         })
     }
 }

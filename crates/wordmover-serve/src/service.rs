@@ -23,9 +23,9 @@ use crate::memory::Memory;
 use crate::metrics::Metrics;
 use crate::page;
 use crate::router::Route;
-use crate::routes::{classify, distance, embeddings, models, similarity};
+use crate::routes::{classify, distance, embeddings, map, models, search, similarity};
 use crate::served::Current;
-use crate::work::Work;
+use crate::work::{Body, Work};
 
 const JSON: &str = "application/json";
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -158,6 +158,14 @@ impl Service {
             self.check_key(&request)?;
         }
         let path = request.uri().path().to_owned();
+        if route == Route::Map {
+            let nothing = Body {
+                bytes: bytes::Bytes::new(),
+                _held: self.memory.nothing(),
+            };
+            let map = self.work.run(nothing, |_, served, _| map::answer(served));
+            return map.await.map(Content::json);
+        }
         if !route.takes_body() {
             return self.look_up(route, &path);
         }
@@ -175,6 +183,7 @@ impl Service {
             Route::Embeddings => work.embed(body, embeddings::read).await,
             Route::Similarity => work.embed(body, similarity::read).await,
             Route::Distance => work.run(body, distance::answer).await,
+            Route::Search => work.run(body, search::answer).await,
             Route::Classify => work.run(body, classify::answer).await,
             _ => Err(ApiError::internal("a route without an answer")),
         };

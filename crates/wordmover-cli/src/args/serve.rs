@@ -24,6 +24,9 @@ pub struct ServeArguments {
     /// A classifier of `wordmover train`, for /v1/classify
     #[arg(long, value_name = "FILE")]
     pub classifier: Option<PathBuf>,
+    /// An index of `wordmover index build`, for /v1/search and the map
+    #[arg(long, value_name = "INDEX")]
+    pub index: Option<PathBuf>,
     /// The address to listen on
     #[arg(long, default_value = "127.0.0.1", value_name = "ADDRESS")]
     pub host: IpAddr,

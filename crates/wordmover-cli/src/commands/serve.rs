@@ -11,16 +11,17 @@ use crate::progress::say;
 use crate::usage::usage_error;
 
 pub fn run(arguments: &ServeArguments, quiet: bool) -> Result<()> {
-    let file = arguments.model.as_ref().or(arguments.classifier.as_ref());
-    if arguments.vectors.vectors.is_some() && file.is_none() {
+    let files = [&arguments.model, &arguments.classifier, &arguments.index];
+    if arguments.vectors.vectors.is_some() && files.iter().all(|file| file.is_none()) {
         return Err(usage_error(
-            "--vectors needs --model or --classifier: the built-in model has its own",
+            "--vectors needs --model, --classifier or --index: the built-in model has its own",
         ));
     }
     let address = SocketAddr::new(arguments.host, arguments.port);
     let mut params = ServeParams::new(address);
     params.sources.model = arguments.model.clone();
     params.sources.classifier = arguments.classifier.clone();
+    params.sources.index = arguments.index.clone();
     params.sources.vectors = arguments.vectors.open_named()?;
     params.sources.name = arguments.model_name.clone();
     params.api_key_file = arguments.api_key_file.clone();

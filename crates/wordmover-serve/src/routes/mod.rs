@@ -3,7 +3,9 @@
 pub mod classify;
 pub mod distance;
 pub mod embeddings;
+pub mod map;
 pub mod models;
+pub mod search;
 pub mod similarity;
 
 use serde::Serialize;

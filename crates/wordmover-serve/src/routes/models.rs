@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::search;
 use crate::error::{ApiError, ApiResult};
 use crate::served::Served;
 
@@ -29,6 +30,9 @@ fn describe(served: &Served) -> Value {
         "gamma": embedding.gamma(),
         "vectors": embedding.documents().vectors().name(),
         "classes": served.classifier.as_ref().map(|classifier| classifier.classes()),
-        "index": Value::Null,
+        "index": served.index.as_ref().map(|index| json!({
+            "documents": index.info().documents,
+            "by": search::ways(),
+        })),
     })
 }

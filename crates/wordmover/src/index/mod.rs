@@ -27,6 +27,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod contents;
 mod corpus;
 mod error;
 mod hits;
@@ -38,6 +39,7 @@ mod segment;
 mod segment_writer;
 mod write;
 
+pub use contents::StoredDocument;
 pub use error::IndexError;
 pub use hits::{Hit, HitParts, SearchBy};
 pub use open::{IndexInfo, SearchIndex, is_index};
