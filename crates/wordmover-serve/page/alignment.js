@@ -102,12 +102,13 @@ const alignment = (() => {
     return text;
   }
 
-  function ribbons(data, width) {
+  function ribbons(data, room) {
+    const width = Math.min(room, 860);
     const colours = theme();
     const sides = [data.first.words, data.second.words];
     const longest = Math.max(...sides.flat().map((word) => Math.min(word.word.length, 22)), 4);
     const margin = Math.min(Math.max(8.2 * longest + 12, 60), width * 0.36);
-    const height = Math.max(...sides.map((words) => words.length * 30), 120);
+    const height = Math.max(...sides.map((words) => words.length * (words.length > 10 ? 30 : 40)), 120);
     const columns = [margin, width - margin];
     const bar = 8;
     const places = sides.map((words) => layout(words, height));
@@ -117,7 +118,8 @@ const alignment = (() => {
     });
     // How much of each bar is used, from its top.
     const used = sides.map((words) => words.map(() => 0));
-    const paths = node("g", { "stroke-linecap": "butt" });
+    const paths = node("g");
+    const costs = node("g", { "aria-hidden": "true" });
     const order = [...data.moves].sort((a, b) => a.from - b.from || a.to - b.to);
     const bends = [];
     for (const step of order) {
@@ -140,8 +142,14 @@ const alignment = (() => {
       path.append(title);
       paths.append(path);
       bends.push(path);
+      // How far it goes, where there is room for the number.
+      if (ends[0].part >= 13 && width > 420) {
+        const text = node("text", { x: x0 + 8, y: a.top + a.part / 2, "dominant-baseline": "central", "font-size": 11, fill: colours.ink, "pointer-events": "none" });
+        text.textContent = step.cost === 0 ? "stays" : number(step.cost, 2);
+        costs.append(text);
+      }
     }
-    svg.append(paths);
+    svg.append(paths, costs);
     sides.forEach((words, side) => {
       words.forEach((word, at) => {
         const place = places[side][at];
@@ -171,9 +179,11 @@ const alignment = (() => {
   function heatMap(data, width) {
     const colours = theme();
     const [rows, columns] = [data.first.words, data.second.words];
-    const margin = Math.min(120, width * 0.3);
-    const cell = Math.max(Math.min((width - margin) / columns.length, 22), 9);
-    const font = Math.min(cell * 0.85, 13);
+    const longest = Math.max(...[...rows, ...columns].map((word) => Math.min(word.word.length, 18)));
+    const guess = Math.max(Math.min((width - 90) / columns.length, 22), 10);
+    const font = Math.min(guess * 0.85, 13);
+    const margin = Math.min(font * 0.66 * longest + 10, width * 0.35);
+    const cell = Math.max(Math.min((width - margin) / columns.length, 22), 10);
     const size = [margin + cell * columns.length, margin + cell * rows.length];
     const svg = node("svg", {
       viewBox: `0 0 ${size[0]} ${size[1]}`, width: size[0], height: size[1], role: "group",

@@ -122,9 +122,10 @@ function alignSoon() {
 
 function drawAll() {
   const started = performance.now();
+  // First of all: a drawing is as wide as its place.
+  figures.forEach((figure, i) => { figure.hidden = !shown[i]; });
   figures.forEach((figure, i) => {
     const data = shown[i];
-    figure.hidden = !data;
     if (!data) return;
     figure.querySelector(".distance").textContent = number(data.distance, 4);
     figure.querySelector(".verdict").textContent = verdict(i);
@@ -134,10 +135,12 @@ function drawAll() {
     });
     const outside = figure.querySelector(".outside");
     outside.replaceChildren();
+    const line = element("p");
+    if (data.first.left_out.length + data.second.left_out.length) outside.append(line);
     [data.first, data.second].forEach((text, side) => {
       if (!text.left_out.length) return;
       const restore = (word) => { state.drop[side] = state.drop[side].filter((other) => other !== word); alignNow(); };
-      outside.append(element("p", {}, side ? "Left out of the second: " : "Left out of the first: ", alignment.leftOut(text, i === 1 && side === 1 ? null : restore)));
+      line.append(side ? " Left out of the second: " : "Left out of the first: ", alignment.leftOut(text, i === 1 && side === 1 ? null : restore));
     });
     const details = figure.querySelector("details");
     const fill = () => details.open && figure.querySelector(".plan-table").replaceChildren(alignment.table(data));
