@@ -377,7 +377,7 @@ const map = (() => {
     if (!model.index) { by("map-status").textContent = "This service has no index: start it with --index."; return; }
     by("map-status").textContent = "Loading…";
     try {
-      data = await ask("/v1/map");
+      data = await drawn();
       by("map-status").textContent = `${data.ids.length} documents. Drag to move, turn the wheel to zoom, hold Shift and draw around documents to list them.`;
       colourByLabel();
       grid = new Grid(data);
@@ -385,6 +385,18 @@ const map = (() => {
     } catch (error) {
       by("map-status").textContent = "";
       show(error);
+    }
+  }
+  // The first time, the service has to draw it.
+  async function drawn() {
+    for (;;) {
+      try {
+        return await ask("/v1/map");
+      } catch (error) {
+        if (error.code !== "being_drawn") throw error;
+        by("map-status").textContent = "The map is being drawn…";
+        await new Promise((done) => setTimeout(done, 500));
+      }
     }
   }
   // Cells of the unit square, so that what is under the pointer is found at once.

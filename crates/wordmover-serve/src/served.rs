@@ -4,7 +4,7 @@
 //! requests under way finish with what they began with.
 
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use wordmover::document_model::DocumentParams;
@@ -14,6 +14,7 @@ use wordmover::{DocumentModel, ModelFile, WordMoversEmbedding, WordVectors};
 use wordmover_classify::TextClassifier;
 
 use crate::error::{ApiError, ApiResult, Error};
+use crate::routes::map::MapState;
 
 /// Where the models come from.
 #[derive(Debug, Clone, Default)]
@@ -41,8 +42,7 @@ pub(crate) struct Served {
     pub documents: Arc<DocumentModel>,
     pub classifier: Option<TextClassifier>,
     pub index: Option<SearchIndex>,
-    /// The answer with the map of the index, once it was asked for.
-    pub map: OnceLock<Result<Vec<u8>, String>>,
+    pub map: Mutex<MapState>,
 }
 
 impl Sources {
@@ -81,7 +81,7 @@ impl Sources {
             documents,
             classifier,
             index,
-            map: OnceLock::new(),
+            map: Mutex::default(),
         })
     }
 }

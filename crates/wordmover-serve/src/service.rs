@@ -25,7 +25,7 @@ use crate::page;
 use crate::router::Route;
 use crate::routes::{classify, distance, embeddings, map, models, search, similarity};
 use crate::served::Current;
-use crate::work::{Body, Work};
+use crate::work::Work;
 
 const JSON: &str = "application/json";
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -158,14 +158,6 @@ impl Service {
             self.check_key(&request)?;
         }
         let path = request.uri().path().to_owned();
-        if route == Route::Map {
-            let nothing = Body {
-                bytes: bytes::Bytes::new(),
-                _held: self.memory.nothing(),
-            };
-            let map = self.work.run(nothing, |_, served, _| map::answer(served));
-            return map.await.map(Content::json);
-        }
         if !route.takes_body() {
             return self.look_up(route, &path);
         }
@@ -207,6 +199,7 @@ impl Service {
                 let model = models::one(&*self.current.get()?, name)?;
                 Ok(Content::json(model.to_string()))
             }
+            Route::Map => map::answer(&self.current.get()?).map(Content::json),
             Route::Metrics => {
                 let (queue, memory) = (self.work.unanswered(), self.memory.in_use());
                 let mut page = Content::json(self.metrics.render(queue, memory, self.start.elapsed()));

@@ -1,7 +1,10 @@
 //! `GET /v1/map`: the documents of the index on a plane.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, PoisonError};
+
+use bytes::Bytes;
 use serde::Serialize;
-use wordmover::index::SearchIndex;
 
 use super::search;
 use crate::error::{ApiError, ApiResult};
@@ -28,14 +31,44 @@ struct Map {
     labels: Option<Vec<String>>,
 }
 
-/// The map, computed at the first request and kept with what is served.
-pub(crate) fn answer(served: &Served) -> ApiResult<Vec<u8>> {
-    let index = search::of(served)?;
-    let map = served.map.get_or_init(|| draw(index, served));
-    map.clone().map_err(ApiError::internal)
+/// What is known of the map.
+#[derive(Default)]
+pub(crate) enum MapState {
+    #[default]
+    NotAskedFor,
+    BeingDrawn,
+    Drawn(Result<Bytes, String>),
 }
 
-fn draw(index: &SearchIndex, served: &Served) -> Result<Vec<u8>, String> {
+/// The map. It is drawn when it is first asked for, and kept with what is served; until it is
+/// there, clients are told to come again. On a thread of its own: a task of the pool that
+/// waits for other tasks may be given another request for the map meanwhile, and would wait
+/// for itself.
+pub(crate) fn answer(served: &Arc<Served>) -> ApiResult<Bytes> {
+    search::of(served)?;
+    let mut state = served.map.lock().unwrap_or_else(PoisonError::into_inner);
+    match &*state {
+        MapState::Drawn(map) => return map.clone().map_err(ApiError::internal),
+        MapState::BeingDrawn => {}
+        MapState::NotAskedFor => {
+            let served = served.clone();
+            std::thread::Builder::new()
+                .name("map".to_owned())
+                .spawn(move || {
+                    let drawn = catch_unwind(AssertUnwindSafe(|| draw(&served)));
+                    let drawn = drawn.unwrap_or_else(|_| Err("the map cannot be drawn".to_owned()));
+                    let mut state = served.map.lock().unwrap_or_else(PoisonError::into_inner);
+                    *state = MapState::Drawn(drawn);
+                })
+                .map_err(|error| ApiError::internal(error.to_string()))?;
+            *state = MapState::BeingDrawn;
+        }
+    }
+    Err(ApiError::unavailable("the map is being drawn").code("being_drawn"))
+}
+
+fn draw(served: &Served) -> Result<Bytes, String> {
+    let index = search::of(served).map_err(|error| error.message)?;
     let failed = |error: wordmover::Error| wordmover::error_message::of(&error);
     let n_documents = index.info().documents;
     let step = n_documents.div_ceil(MOST_POINTS).max(1);
@@ -67,5 +100,6 @@ fn draw(index: &SearchIndex, served: &Served) -> Result<Vec<u8>, String> {
         texts,
         labels,
     };
-    serde_json::to_vec(&map).map_err(|error| error.to_string())
+    let written = serde_json::to_vec(&map).map_err(|error| error.to_string());
+    written.map(Bytes::from)
 }
