@@ -118,7 +118,7 @@ def test_words_are_told_dropped_and_pinned(page, service):
     page.wait_for_selector("#results svg .word")
     first = page.locator("#results svg .word").first
     first.focus()
-    page.wait_for_function("document.getElementById('told').textContent.includes('goes to')")
+    page.wait_for_function("() => document.getElementById('told').textContent.includes('goes to')")
     full = page.text_content(".distance")
     first.press("Enter")
     page.click("#drop")
@@ -127,7 +127,7 @@ def test_words_are_told_dropped_and_pinned(page, service):
     page.click("button.chip.dropped")
     page.wait_for_function("before => document.querySelector('.distance').textContent === before", arg=full)
     page.locator("#unmatched").evaluate("(slider) => { slider.value = 25; slider.dispatchEvent(new Event('input')); }")
-    page.wait_for_function("document.querySelector('.verdict').textContent.includes('75 %')")
+    page.wait_for_function("() => document.querySelector('.verdict').textContent.includes('75 %')")
     assert float(page.text_content(".distance")) < float(full)
     fits(page)
 
@@ -184,7 +184,7 @@ def test_classes_are_shown_with_the_words_that_decided(page, service):
 
 def test_the_map_lists_what_is_drawn_around(page, service):
     page.goto(f"{service.address}/#view=map")
-    page.wait_for_function("document.getElementById('map-status').textContent.includes('documents.')")
+    page.wait_for_function("() => document.getElementById('map-status').textContent.includes('documents.')")
     box = page.locator("#canvas").bounding_box()
     page.keyboard.down("Shift")
     page.mouse.move(box["x"] + 3, box["y"] + 3)

@@ -233,8 +233,16 @@ by("curl").addEventListener("click", (event) => {
   copy(event.target, `curl ${location.origin}/v1/distance${auth} -H 'Content-Type: application/json' -d ${shellQuoted(JSON.stringify(request(state.b)))}`);
 });
 by("python").addEventListener("click", (event) => {
-  const lines = ["import wordmover", "", `first = ${JSON.stringify(state.a)}`, `second = ${JSON.stringify(state.b)}`,
-    "distance, plan = wordmover.wmd(first, second, return_plan=True)", "print(distance)", "for move in plan:", "    print(move)"];
+  const auth = key ? ", \"Authorization\": \"Bearer \" + os.environ[\"WORDMOVER_KEY\"]" : "";
+  const lines = [`import json${key ? ", os" : ""}, urllib.request`, "",
+    // What JSON calls strings, numbers and lists, Python does too.
+    `body = ${JSON.stringify(request(state.b))}`,
+    `headers = {"Content-Type": "application/json"${auth}}`,
+    `request = urllib.request.Request("${location.origin}/v1/distance", json.dumps(body).encode(), headers)`,
+    "answer = json.load(urllib.request.urlopen(request))", "print(answer[\"distance\"])",
+    "words = [[word[\"word\"] for word in answer[side][\"words\"]] for side in (\"first\", \"second\")]",
+    "for move in answer[\"moves\"]:",
+    "    print(words[0][move[\"from\"]], \"->\", words[1][move[\"to\"]], move[\"mass\"], move[\"cost\"])"];
   copy(event.target, `${lines.join("\n")}\n`);
 });
 by("link").addEventListener("click", (event) => { writeAddress(); copy(event.target, location.href); });

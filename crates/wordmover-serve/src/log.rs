@@ -32,8 +32,14 @@ pub type LogSink = Box<dyn Fn(&str) + Send>;
 #[derive(Clone)]
 pub(crate) struct Log {
     format: LogFormat,
-    lines: SyncSender<String>,
+    lines: SyncSender<Line>,
     metrics: Arc<Metrics>,
+}
+
+enum Line {
+    Written(String),
+    /// Everything before has been written.
+    Flush(SyncSender<()>),
 }
 
 /// A request that was answered.
@@ -49,10 +55,17 @@ pub(crate) struct Answered<'a> {
 
 impl Log {
     pub fn start(format: LogFormat, sink: LogSink, metrics: Arc<Metrics>) -> std::io::Result<Self> {
-        let (lines, incoming) = sync_channel::<String>(WAITING);
+        let (lines, incoming) = sync_channel(WAITING);
         std::thread::Builder::new()
             .name("log".to_owned())
-            .spawn(move || incoming.iter().for_each(|line| sink(&line)))?;
+            .spawn(move || {
+                for line in incoming {
+                    match line {
+                        Line::Written(line) => sink(&line),
+                        Line::Flush(done) => drop(done.send(())),
+                    }
+                }
+            })?;
         Ok(Log {
             format,
             lines,
@@ -66,7 +79,14 @@ impl Log {
             LogFormat::Json => json!({ "time": now(), "event": message }).to_string(),
         };
         // Few and important: these wait.
-        let _ = self.lines.send(line);
+        let _ = self.lines.send(Line::Written(line));
+    }
+
+    /// Waits until all lines are written.
+    pub fn flush(&self) {
+        let (done, is_done) = sync_channel(1);
+        let _ = self.lines.send(Line::Flush(done));
+        let _ = is_done.recv();
     }
 
     pub fn request(&self, answered: &Answered) {
@@ -83,7 +103,7 @@ impl Log {
             "bytes": answered.n_bytes,
             "error": answered.error,
         });
-        if self.lines.try_send(line.to_string()).is_err() {
+        if self.lines.try_send(Line::Written(line.to_string())).is_err() {
             self.metrics.log_lines_lost.fetch_add(1, Relaxed);
         }
     }

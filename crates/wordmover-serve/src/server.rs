@@ -215,6 +215,7 @@ impl Server {
         if ended.is_ok() {
             service.log.event("ended");
         }
+        service.log.flush();
         ended
     }
 }

@@ -28,8 +28,8 @@ fn a_client_that_does_not_read_its_answer_is_cut_off() {
         params.limits.request_time = Duration::from_secs(2);
     });
     // More than the buffers of the system take.
-    let body = json!({"input": vec![TEXTS[0]; 2048]}).to_string();
-    let mut streams: Vec<_> = (0..12).map(|_| server.connect()).collect();
+    let body = json!({"input": vec!["cat"; 2048]}).to_string();
+    let mut streams: Vec<_> = (0..3).map(|_| server.connect()).collect();
     for stream in &mut streams {
         for _ in 0..8 {
             let head = format!(
