@@ -39,7 +39,7 @@ class Service:
             return found or self.process.poll() is not None
 
         with self.changed:
-            assert self.changed.wait_for(is_there, 120), self.lines
+            assert self.changed.wait_for(is_there, 300), self.lines
         assert found, self.lines
         return found[-1]
 

@@ -29,15 +29,19 @@ def service():
 
 
 @pytest.fixture(scope="module")
-def small(tmp_path_factory, wordmover):
-    """A model in a file, the embeddings of the program with it, and a service on it."""
+def folder(tmp_path_factory, wordmover):
+    """A model in a file, and the embeddings of the program with it."""
     folder = tmp_path_factory.mktemp("serve")
     (folder / "texts.txt").write_text("\n".join(TEXTS) + "\n")
-    model, rows = folder / "small.wme", folder / "texts.npy"
-    wordmover("fit", folder / "texts.txt", "-o", model, "--features", "64")
-    wordmover("embed", folder / "texts.txt", "--model", model, "-o", rows)
-    service = Service("--model", model)
-    yield service, np.load(rows)
+    wordmover("fit", folder / "texts.txt", "-o", folder / "small.wme", "--features", "64")
+    wordmover("embed", folder / "texts.txt", "--model", folder / "small.wme", "-o", folder / "texts.npy")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def small(folder):
+    service = Service("--model", folder / "small.wme")
+    yield service, np.load(folder / "texts.npy")
     assert service.stop() == 0
 
 
@@ -94,9 +98,9 @@ def test_a_text_without_words_can_be_told(service):
     assert answer.model_extra["warnings"][0]["index"] == 1
 
 
-def test_a_key_is_asked_for(tmp_path):
-    (tmp_path / "key").write_text("a-key-of-twenty-characters\n")
-    service = Service("--api-key-file", tmp_path / "key")
+def test_a_key_is_asked_for(folder):
+    (folder / "key").write_text("a-key-of-twenty-characters\n")
+    service = Service("--model", folder / "small.wme", "--api-key-file", folder / "key")
     with pytest.raises(openai.AuthenticationError):
         client_of(service).models.list()
     client = client_of(service, api_key="a-key-of-twenty-characters")
@@ -123,11 +127,11 @@ def test_a_model_replaced_on_disk_is_taken_up_on_sighup(tmp_path, wordmover):
     assert service.stop() == 0
 
 
-def test_killed_and_started_again_it_serves_at_the_same_port():
-    service = Service()
+def test_killed_and_started_again_it_serves_at_the_same_port(folder):
+    service = Service("--model", folder / "small.wme")
     port = service.address.rsplit(":", 1)[1]
     service.process.kill()
     service.process.wait()
-    again = Service(port=port)
+    again = Service("--model", folder / "small.wme", port=port)
     assert again.address == service.address
     assert again.stop() == 0
