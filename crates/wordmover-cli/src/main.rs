@@ -69,6 +69,7 @@ fn run(arguments: Arguments) -> Result<()> {
         Command::Distance(arguments) => commands::distance::run(&arguments, quiet),
         #[cfg(feature = "serve")]
         Command::Explain(arguments) => commands::explain::run(&arguments, quiet),
+        Command::Index(command) => commands::index::run(&command, quiet),
         Command::Search(arguments) => commands::search::run(&arguments, quiet),
         Command::Similarity(arguments) => commands::similarity::run(&arguments, quiet),
         Command::Train(arguments) => commands::train::run(&arguments, quiet),

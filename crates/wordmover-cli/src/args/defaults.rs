@@ -24,6 +24,13 @@ pub fn command() -> Command {
             let command = with_defaults(command, &EmbeddingParams::for_similarity());
             with_default(command, "stop_words", "none; smart with --method wmd")
         })
+        .mut_subcommand("index", |command| {
+            command.mut_subcommand("build", |command| {
+                let command = with_defaults(command, &embed);
+                let command = with_default(command, "frequencies", "corpus");
+                with_default(command, "max_words", "all")
+            })
+        })
         .mut_subcommand("distance", |command| with_text_defaults(command, &embed))
         .mut_subcommand("search", |command| with_text_defaults(command, &embed))
         .mut_subcommand("train", |command| with_text_defaults(command, &embed))

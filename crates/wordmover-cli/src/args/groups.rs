@@ -27,7 +27,7 @@ pub struct InputArguments {
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub format: Option<Format>,
     /// The column of a TSV or CSV file, or the field of JSON lines, that holds the text
-    #[arg(long, visible_aliases = ["field", "text-column"], value_name = "NAME")]
+    #[arg(long, visible_aliases = ["field", "text-column", "text-field"], value_name = "NAME")]
     pub column: Option<String>,
     /// The column or field that holds the documents' ids; row numbers if not given
     #[arg(long, visible_alias = "id-field", value_name = "NAME")]
@@ -58,7 +58,7 @@ pub struct LabeledInputArguments {
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub format: Option<LabeledFormat>,
     /// The column of a TSV or CSV file, or the field of JSON lines, that holds the text
-    #[arg(long, visible_aliases = ["field", "text-column"], value_name = "NAME")]
+    #[arg(long, visible_aliases = ["field", "text-column", "text-field"], value_name = "NAME")]
     pub column: Option<String>,
     /// The column or field that holds the class
     #[arg(long, visible_alias = "label-field", value_name = "NAME")]

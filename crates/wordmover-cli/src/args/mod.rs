@@ -4,6 +4,7 @@ mod classify;
 mod defaults;
 mod device;
 mod groups;
+mod index;
 #[cfg(feature = "serve")]
 mod serve;
 mod values;
@@ -12,6 +13,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
+use wordmover::index::SearchBy;
 use wordmover::vectors::Precision;
 use wordmover::{Similarity, Weighting, space::Normalization};
 
@@ -24,9 +26,10 @@ pub use groups::{
     InputArguments, LabeledInputArguments, ParamArguments, TextArguments, VectorArguments,
     WritingArguments, set,
 };
+pub use index::{IndexAddArguments, IndexBuildArguments, IndexCommand, IndexRemoveArguments};
 #[cfg(feature = "serve")]
 pub use serve::{ExplainArguments, LimitArguments, ServeArguments, ServeLog};
-pub use values::{FrequencySource, OnEmpty, SearchBy};
+pub use values::{FrequencySource, OnEmpty};
 use values::{at_least_one, named, not_negative, share, uncentered};
 
 /// Exact Word Mover's Embeddings of documents.
@@ -62,8 +65,11 @@ pub enum Command {
     /// Show which words of two texts correspond, as a page in one file
     #[cfg(feature = "serve")]
     Explain(ExplainArguments),
-    /// Find the documents nearest to a text under the Word Mover's Distance
+    /// Find the documents nearest to a text
     Search(SearchArguments),
+    /// Keep an index of documents, to search them without reading them again
+    #[command(subcommand)]
+    Index(IndexCommand),
     /// Similarity of two texts, or of the texts of many pairs
     Similarity(SimilarityArguments),
     /// Learn to classify texts; parameters are chosen by cross-validation
@@ -212,12 +218,15 @@ pub struct DistanceArguments {
     wordmover search docs.txt \"The president greets the press\" -k 5\n  \
     wordmover search docs.jsonl --field body --id-column key --queries queries.txt --json\n  \
     wordmover fit docs.txt -o m.wme && wordmover embed docs.txt --model m.wme -o docs.npy &&\n  \
-    wordmover search docs.txt \"A text\" --by embedding --model m.wme --embeddings docs.npy\n\n\
+    wordmover search docs.txt \"A text\" --by embedding --model m.wme --embeddings docs.npy\n  \
+    wordmover index build docs.txt -o docs.wmi && wordmover search docs.wmi \"A text\"\n\n\
     Every distance is exact, and no nearer document is missed unless --by embedding, which\n\
-    compares cosines of embeddings first. Documents without an id are known by their\n\
-    number, from 0 on. One without a known word is never found.")]
+    compares cosines of embeddings first. An index finds by words and embeddings together\n\
+    unless told otherwise. Documents without an id are known by their number, from 0 on.\n\
+    One without a known word is never found.")]
 pub struct SearchArguments {
-    /// Documents: .txt (one a line), .tsv, .csv or .jsonl, also .gz; - is standard input
+    /// An index, or documents: .txt (one a line), .tsv, .csv or .jsonl, also .gz; - is
+    /// standard input
     #[arg(value_name = "CORPUS")]
     pub documents: PathBuf,
     /// What to look for: a text (never a file)
@@ -233,9 +242,9 @@ pub struct SearchArguments {
     /// How many documents to find
     #[arg(short, default_value_t = 10, value_name = "N", value_parser = at_least_one)]
     pub k: usize,
-    /// How to find them
-    #[arg(long, value_enum, default_value_t = SearchBy::Wmd, value_name = "HOW")]
-    pub by: SearchBy,
+    /// How to find them [default: hybrid in an index, wmd in documents]
+    #[arg(long, value_parser = named::<SearchBy>(), value_name = "HOW")]
+    pub by: Option<SearchBy>,
     /// With --by embedding: candidates re-ranked by exact distance [default: 100]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub candidates: Option<usize>,
@@ -420,6 +429,21 @@ impl SearchArguments {
             .into_iter()
             .chain(normalize)
             .chain(self.text.given())
+    }
+
+    /// The first option that was given although an index settles it.
+    pub fn given_with_index(&self) -> Option<&'static str> {
+        let others = [
+            ("--model", self.model.is_some()),
+            ("--embeddings", self.embeddings.is_some()),
+            ("--vectors", self.vectors.vectors.is_some()),
+            ("--format", self.input.format.is_some()),
+            ("--column", self.input.column.is_some()),
+            ("--id-column", self.input.id_column.is_some()),
+            ("--no-header", self.input.no_header),
+        ];
+        let others = others.into_iter().filter(|(_, given)| *given);
+        others.map(|(name, _)| name).chain(self.given()).next()
     }
 }
 

@@ -38,14 +38,6 @@ impl FromStr for StopWordList {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum SearchBy {
-    /// Exact distances to all: nothing nearer is missed
-    Wmd,
-    /// Cosines of embeddings first, then exact distances to the best candidates
-    Embedding,
-}
-
 /// Where the probabilities of words come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FrequencySource {

@@ -7,6 +7,7 @@ pub mod evaluate;
 #[cfg(feature = "serve")]
 pub mod explain;
 pub mod fit;
+pub mod index;
 pub mod info;
 pub mod man;
 pub mod predict;
@@ -21,3 +22,4 @@ mod corpus;
 mod labeled;
 mod neighbor_table;
 mod plan_svg;
+mod search_index;

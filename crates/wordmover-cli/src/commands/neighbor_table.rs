@@ -1,33 +1,40 @@
 //! Neighbours for people to read: a line each, as wide as the terminal.
 
+use std::borrow::Cow;
 use std::io;
 
 use terminal_size::{Width, terminal_size_of};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
-use wordmover::Neighbor;
-
-use crate::input::DocumentText;
 
 /// Texts are never cut shorter than this, however narrow the terminal.
 const LEAST_TEXT: usize = 20;
 
-/// Neighbours with the texts of their documents.
-pub struct NeighborTable<'t> {
-    texts: &'t [DocumentText],
+/// A document that was found.
+pub struct Row<'t> {
+    /// Its distance or score.
+    pub value: f64,
+    pub id: Cow<'t, str>,
+    pub text: Cow<'t, str>,
+}
+
+/// How documents that were found are shown.
+pub struct NeighborTable {
+    /// What the values are; of eight letters at most.
+    heading: &'static str,
     /// Columns of the terminal; `None`: no limit.
     width: Option<usize>,
 }
 
-impl<'t> NeighborTable<'t> {
+impl NeighborTable {
     /// As wide as the terminal; if output goes elsewhere, nothing is cut.
-    pub fn for_terminal(texts: &'t [DocumentText]) -> Self {
+    pub fn for_terminal(heading: &'static str) -> Self {
         let width = terminal_size_of(io::stdout()).map(|(Width(width), _)| width.into());
-        NeighborTable { texts, width }
+        NeighborTable { heading, width }
     }
 
     /// The neighbours of one of several queries, which have numbers from 0.
-    pub fn titled(&self, number: usize, query: &str, neighbors: &[Neighbor]) -> String {
+    pub fn titled(&self, number: usize, query: &str, neighbors: &[Row]) -> String {
         let gap = if number > 0 { "\n" } else { "" };
         let title = format!("query {number}: ");
         let query = self.shortened(query, title.len());
@@ -40,21 +47,18 @@ impl<'t> NeighborTable<'t> {
     }
 
     /// A line for each neighbour, under a heading.
-    pub fn lines(&self, neighbors: &[Neighbor]) -> String {
-        let id = |neighbor: &Neighbor| match &self.texts[neighbor.index].id {
-            Some(id) => one_line(id),
-            None => neighbor.index.to_string(),
-        };
-        let ids: Vec<String> = neighbors.iter().map(id).collect();
+    pub fn lines(&self, neighbors: &[Row]) -> String {
+        let ids: Vec<String> = neighbors.iter().map(|row| one_line(&row.id)).collect();
         let longest = ids.iter().map(|id| id.width()).max().unwrap_or(0);
         let id_width = longest.max("document".len());
         let before = "rank  distance    ".len() + id_width;
-        let mut lines = format!("rank  distance  {:id_width$}  text\n", "document");
+        let heading = self.heading;
+        let mut lines = format!("rank  {heading:>8}  {:id_width$}  text\n", "document");
         for (rank, (neighbor, id)) in neighbors.iter().zip(&ids).enumerate() {
             let padding = " ".repeat(id_width - id.width());
-            let text = self.shortened(&self.texts[neighbor.index].text, before);
-            let (rank, distance) = (rank + 1, neighbor.distance);
-            let line = format!("{rank:4}  {distance:8.4}  {id}{padding}  {text}");
+            let text = self.shortened(&neighbor.text, before);
+            let (rank, value) = (rank + 1, neighbor.value);
+            let line = format!("{rank:4}  {value:8.4}  {id}{padding}  {text}");
             lines += line.trim_end();
             lines.push('\n');
         }
@@ -129,21 +133,23 @@ mod tests {
 
     #[test]
     fn lines_fit_the_terminal_and_ids_line_up() {
-        let document = |id: &str, text: &str| DocumentText {
-            id: Some(id.to_owned()),
-            text: text.to_owned(),
-            ..DocumentText::default()
+        let row = |id: &'static str, value: f64, text: &'static str| Row {
+            value,
+            id: Cow::Borrowed(id),
+            text: Cow::Borrowed(text),
         };
-        let texts = [
-            document("a-long-key", "The president greets the press in Chicago"),
-            document("b", "A band"),
-        ];
         let table = NeighborTable {
-            texts: &texts,
+            heading: "distance",
             width: Some(50),
         };
-        let neighbor = |index, distance| Neighbor { index, distance };
-        let neighbors = [neighbor(0, 0.5), neighbor(1, 12.25)];
+        let neighbors = [
+            row(
+                "a-long-key",
+                0.5,
+                "The president greets the press in Chicago",
+            ),
+            row("b", 12.25, "A band"),
+        ];
         assert_eq!(
             table.titled(1, "q", &neighbors),
             "\nquery 1: q\n\

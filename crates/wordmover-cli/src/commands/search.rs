@@ -1,5 +1,6 @@
 //! `wordmover search`: the documents nearest to a text, exactly or by embedding.
 
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
@@ -7,6 +8,7 @@ use std::sync::Arc;
 use anyhow::{Result, bail};
 use rayon::prelude::*;
 use serde::Serialize;
+use wordmover::index::SearchBy;
 use wordmover::{
     Document, DocumentModel, EmbeddingIndex, EmbeddingParams, Error, ModelFile, Neighbor, WmdIndex,
     WordMoversEmbedding, WordVectors,
@@ -17,15 +19,16 @@ use wordmover::{
 };
 
 use super::distance::{quoted, unknown_words};
-use super::neighbor_table::NeighborTable;
-use crate::args::{SearchArguments, SearchBy, set};
+use super::neighbor_table::{NeighborTable, Row};
+use super::search_index;
+use crate::args::{SearchArguments, set};
 use crate::input::{self, DocumentText, Documents, Format, InputOptions};
 use crate::output::print;
 use crate::progress::{self, CorpusSummary, Stages, count, say, say_coverage};
 use crate::usage::usage_error;
 
 /// Candidates re-ranked by exact distance if not given.
-const DEFAULT_CANDIDATES: usize = 100;
+pub const DEFAULT_CANDIDATES: usize = 100;
 
 pub fn run(arguments: &SearchArguments, quiet: bool) -> Result<()> {
     // Whatever can be refused is refused before the work begins.
@@ -34,7 +37,20 @@ pub fn run(arguments: &SearchArguments, quiet: bool) -> Result<()> {
             "{option} cannot be given with --model: the model settles it"
         )));
     }
-    if arguments.by != SearchBy::Embedding {
+    let queries_of = || match (&arguments.queries, &arguments.query) {
+        (Some(path), _) => read_queries(path),
+        (None, query) => Ok(query.iter().cloned().collect()),
+    };
+    if arguments.documents.is_dir() {
+        return search_index::run(arguments, &queries_of()?, quiet);
+    }
+    let by = arguments.by.unwrap_or(SearchBy::Wmd);
+    if by == SearchBy::Hybrid {
+        return Err(usage_error(
+            "--by hybrid needs an index: see wordmover index build",
+        ));
+    }
+    if by != SearchBy::Embedding {
         let embeddings = arguments.embeddings.as_ref().map(|_| "--embeddings");
         let candidates = arguments.candidates.map(|_| "--candidates");
         if let Some(option) = embeddings.or(candidates) {
@@ -50,10 +66,7 @@ pub fn run(arguments: &SearchArguments, quiet: bool) -> Result<()> {
         ));
     }
     let documents = input::open(&arguments.documents, &arguments.input.options())?;
-    let queries = match (&arguments.queries, &arguments.query) {
-        (Some(path), _) => read_queries(path)?,
-        (None, query) => query.iter().cloned().collect(),
-    };
+    let queries = queries_of()?;
 
     let mut stages = Stages::default();
     let source = stages.time("opening", || Source::new(arguments))?;
@@ -82,7 +95,7 @@ pub fn run(arguments: &SearchArguments, quiet: bool) -> Result<()> {
     if n_without_words == documents.len() {
         bail!(nothing_to_find(&arguments.documents, vectors));
     }
-    let (found, work) = match arguments.by {
+    let (found, work) = match by {
         SearchBy::Wmd => {
             let space = corpus.model.space().clone();
             let index = stages.time("indexing", || {
@@ -93,7 +106,7 @@ pub fn run(arguments: &SearchArguments, quiet: bool) -> Result<()> {
                 stages.time("searching", || with_progress(bags.len(), quiet, search))?;
             (found, describe(&statistics))
         }
-        SearchBy::Embedding => {
+        _ => {
             let model = stages.time("fitting", || {
                 progress::while_working(quiet, "fitting", || corpus.embedding())
             })?;
@@ -147,18 +160,21 @@ fn nothing_to_find(path: &Path, vectors: &WordVectors) -> String {
 
 /// Every line is a query; an empty one is a query without words.
 fn read_queries(path: &Path) -> Result<Vec<String>> {
-    let options = InputOptions {
-        format: Some(Format::Text),
-        ..InputOptions::default()
-    };
-    let queries = input::open(path, &options)?;
-    let queries: Vec<String> = queries
-        .map(|query| Ok(query?.text))
-        .collect::<Result<_>>()?;
+    let queries = read_lines(path)?;
     if queries.is_empty() {
         bail!("{} holds no queries", input::shown(path));
     }
     Ok(queries)
+}
+
+/// The lines of a file.
+pub fn read_lines(path: &Path) -> Result<Vec<String>> {
+    let options = InputOptions {
+        format: Some(Format::Text),
+        ..InputOptions::default()
+    };
+    let lines = input::open(path, &options)?;
+    lines.map(|line| Ok(line?.text)).collect()
 }
 
 /// What settles how texts become documents: a model, or parameters to fit one with.
@@ -268,6 +284,19 @@ impl Corpus {
         }
     }
 
+    /// A line of the table.
+    fn row(&self, neighbor: &Neighbor) -> Row<'_> {
+        let document = &self.texts[neighbor.index];
+        Row {
+            value: neighbor.distance,
+            id: match &document.id {
+                Some(id) => Cow::Borrowed(id),
+                None => Cow::Owned(neighbor.index.to_string()),
+            },
+            text: Cow::Borrowed(&document.text),
+        }
+    }
+
     fn answer<'a>(&'a self, query: &'a str, neighbors: &[Neighbor]) -> Answer<'a> {
         let neighbors = neighbors.iter().map(|neighbor| {
             let document = &self.texts[neighbor.index];
@@ -361,7 +390,7 @@ struct AnswerNeighbor<'a> {
 /// A document's id, or else its number.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum AnswerId<'a> {
+pub enum AnswerId<'a> {
     Given(&'a str),
     Number(usize),
 }
@@ -372,14 +401,16 @@ fn print_answers(
     found: &[Vec<Neighbor>],
     arguments: &SearchArguments,
 ) -> Result<()> {
-    let table = NeighborTable::for_terminal(&corpus.texts);
+    let table = NeighborTable::for_terminal("distance");
+    let rows =
+        |neighbors: &[Neighbor]| -> Vec<Row> { neighbors.iter().map(|n| corpus.row(n)).collect() };
     for (number, (query, neighbors)) in queries.iter().zip(found).enumerate() {
         let text = if arguments.json {
             serde_json::to_string(&corpus.answer(query, neighbors))? + "\n"
         } else if arguments.queries.is_some() {
-            table.titled(number, query, neighbors)
+            table.titled(number, query, &rows(neighbors))
         } else {
-            table.lines(neighbors)
+            table.lines(&rows(neighbors))
         };
         print(&text)?;
     }
@@ -387,7 +418,7 @@ fn print_answers(
 }
 
 /// `1 query, 40 pairs, 7.5% of them solved exactly ...`
-fn describe(statistics: &SearchStatistics) -> String {
+pub fn describe(statistics: &SearchStatistics) -> String {
     let share = match statistics.pairs {
         0 => String::new(),
         pairs => format!(

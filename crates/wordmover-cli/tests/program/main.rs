@@ -8,6 +8,7 @@ mod explain;
 mod files;
 mod fit;
 mod formats;
+mod index;
 mod reports;
 mod robustness;
 mod search;

@@ -52,8 +52,11 @@ pub struct HitParts {
     pub distance: Option<f64>,
     /// The cosine of the embeddings of query and document.
     pub cosine: Option<f64>,
-    /// Evidence of common words (BM25), 1 for the mean of the ten best documents.
+    /// Evidence of common words (BM25), 1 for the mean of the ten best documents after the
+    /// first.
     pub words: Option<f64>,
+    /// The cosine of the document's embedding and the mean of those of the five best.
+    pub feedback: Option<f64>,
 }
 
 impl SearchIndex {

@@ -39,6 +39,9 @@ mod segment;
 mod segment_writer;
 mod write;
 
+#[cfg(test)]
+mod tests;
+
 pub use contents::StoredDocument;
 pub use error::IndexError;
 pub use hits::{Hit, HitParts, SearchBy};

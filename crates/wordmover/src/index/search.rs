@@ -170,6 +170,7 @@ impl SearchIndex {
                 distance: Some(distance),
                 cosine: cosines.as_ref().map(|cosines| f64::from(cosines[index])),
                 words: None,
+                feedback: None,
             };
             self.hit(&counts, index, -distance, parts)
         };
@@ -214,7 +215,7 @@ pub(super) fn best(values: &[f32], n: usize) -> Vec<usize> {
 
 /// The product that [`EmbeddingIndex`](crate::EmbeddingIndex) takes, sum by sum, of a row in
 /// memory and one in a file.
-fn dot(a: &[f32], b: &[[u8; 4]]) -> f32 {
+pub(super) fn dot(a: &[f32], b: &[[u8; 4]]) -> f32 {
     let (a8, a_rest) = a.as_chunks::<8>();
     let (b8, b_rest) = b.as_chunks::<8>();
     let mut sums = [0.0; 8];

@@ -3,7 +3,7 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-use super::bounds::DualBound;
+use super::bounds::{Costs, DualBound};
 use super::nearest_words::QueryPanels;
 use super::{Loaded, Neighbor, RelaxedTerms, SearchStatistics, SearchedCorpus, radius};
 use crate::document::Document;
@@ -32,8 +32,8 @@ pub(crate) struct Search {
     /// By corpus word: its weight in the query.
     kept: Vec<f64>,
     pair: Pair,
+    bounds: BoundTable,
     workspace: Workspace,
-    dual_bound: DualBound,
     loaded: Loaded,
 }
 
@@ -56,7 +56,8 @@ impl Search {
         let vectors = index.space().gather(query.words())?;
         let slack = SLACK * (index.radius() + radius(&vectors, index.space().dim()));
         self.table.reset(index, query, &vectors);
-        self.measure_words(index, query, &vectors);
+        self.bounds.reset(index, query, &vectors);
+        self.measure_words(index, query);
 
         let mut queue = self.first_bounds(index, may_find)?;
         statistics.pairs = queue.len() as u64;
@@ -71,11 +72,9 @@ impl Search {
                 best.offer(next.index, 0.0);
                 continue;
             }
-            self.pair.find_costs(index, words, &mut self.table);
-            let (costs, supply, demand) = self.pair.problem();
             if stage == Stage::Relaxed {
                 statistics.bounded_again += 1;
-                let bound = self.dual_bound.lower_bound(costs, supply, demand, limit);
+                let bound = self.pair.bound(index, words, &mut self.bounds, limit);
                 if bound > limit {
                     continue;
                 }
@@ -92,6 +91,8 @@ impl Search {
                 }
             }
             statistics.solved += 1;
+            self.pair.find_costs(index, words, &mut self.table);
+            let (costs, supply, demand) = self.pair.problem();
             best.offer(next.index, self.workspace.solve(costs, supply, demand)?);
         }
         Ok((best.into_neighbors(), statistics))
@@ -117,6 +118,7 @@ impl Search {
         let vectors = index.space().gather(query.words())?;
         let slack = SLACK * (index.radius() + radius(&vectors, index.space().dim()));
         self.table.reset(index, query, &vectors);
+        self.bounds.reset(index, query, &vectors);
         let mut best = Best::new(k.min(candidates.len()));
         for &candidate in candidates {
             let (document, words) = index.document(candidate, &mut self.loaded)?;
@@ -128,16 +130,16 @@ impl Search {
                 best.offer(candidate as u32, 0.0);
                 continue;
             }
-            self.pair.find_costs(index, words, &mut self.table);
-            let (costs, supply, demand) = self.pair.problem();
             let limit = best.distance() * (1.0 + RELATIVE_SLACK) + slack;
             if limit.is_finite() {
                 statistics.bounded_again += 1;
-                if self.dual_bound.lower_bound(costs, supply, demand, limit) > limit {
+                if self.pair.bound(index, words, &mut self.bounds, limit) > limit {
                     continue;
                 }
             }
             statistics.solved += 1;
+            self.pair.find_costs(index, words, &mut self.table);
+            let (costs, supply, demand) = self.pair.problem();
             best.offer(
                 candidate as u32,
                 self.workspace.solve(costs, supply, demand)?,
@@ -151,8 +153,8 @@ impl Search {
     /// A word of both documents keeps the mass that both have there, and the rest
     /// must go to another word. So it is not its own nearest, and only the excess
     /// over the query's weight counts: a better bound than the plain relaxed one.
-    fn measure_words(&mut self, index: &impl SearchedCorpus, query: &Document, vectors: &[f32]) {
-        let panels = QueryPanels::new(vectors, index.space().dim());
+    fn measure_words(&mut self, index: &impl SearchedCorpus, query: &Document) {
+        let panels = &self.bounds.panels;
         self.nearest.clear();
         self.nearest.resize(index.n_words(), 0.0);
         for block in index.word_blocks() {
@@ -202,6 +204,10 @@ struct Pair {
     /// Whether the sources are words of the query.
     from_query: bool,
     costs: Vec<f64>,
+    /// For the bound: rows of the document's words, and what the query's words demand.
+    rows: Vec<u32>,
+    demand: Vec<f64>,
+    dual_bound: DualBound,
 }
 
 impl Pair {
@@ -212,6 +218,39 @@ impl Pair {
         let any = self.remainder.set(first, second);
         self.from_query = self.remainder.from_first != exchanged;
         any
+    }
+
+    /// A lower bound of its cost, or one that is above `enough`. The sources are the
+    /// document's words, whose costs are rows of the table as they are.
+    fn bound(
+        &mut self,
+        index: &impl SearchedCorpus,
+        words: &[u32],
+        table: &mut BoundTable,
+        enough: f64,
+    ) -> f64 {
+        let Remainder { sources, sinks, .. } = &self.remainder;
+        let (of_query, of_document) = match self.from_query {
+            true => (sources, sinks),
+            false => (sinks, sources),
+        };
+        let numbers = of_document.positions.iter().map(|&at| words[at as usize]);
+        table.ensure(index, numbers.clone());
+        self.rows.clear();
+        self.rows
+            .extend(numbers.map(|number| table.rows[number as usize]));
+        self.demand.clear();
+        self.demand.resize(table.n_words, 0.0);
+        for (&at, &mass) in of_query.positions.iter().zip(&of_query.masses) {
+            self.demand[at as usize] = mass;
+        }
+        let costs = Costs {
+            table: &table.costs,
+            width: table.panels.width(),
+            rows: &self.rows,
+        };
+        self.dual_bound
+            .lower_bound(costs, &of_document.masses, &self.demand, enough)
     }
 
     /// Its ground costs, a row a source. A distance between two words is one sum of
@@ -248,6 +287,66 @@ impl Pair {
     }
 }
 
+/// Lower bounds of the ground costs from words of the corpus to the words of the query, in
+/// single precision; a row is computed when it is first needed.
+#[derive(Default)]
+struct BoundTable {
+    n_words: usize,
+    panels: QueryPanels,
+    /// By corpus word: its row, or [`NONE`].
+    rows: Vec<u32>,
+    costs: Vec<f32>,
+    missing: Vec<f32>,
+}
+
+impl BoundTable {
+    fn reset(&mut self, index: &impl SearchedCorpus, query: &Document, vectors: &[f32]) {
+        self.n_words = query.len();
+        self.panels = QueryPanels::new(vectors, index.space().dim());
+        self.rows.clear();
+        self.rows.resize(index.n_words(), NONE);
+        self.costs.clear();
+    }
+
+    /// Computes the rows of these words where that was not done yet.
+    fn ensure(&mut self, index: &impl SearchedCorpus, numbers: impl IntoIterator<Item = u32>) {
+        let width = self.panels.width();
+        let start = self.costs.len();
+        append_missing(
+            index,
+            numbers,
+            &mut self.rows,
+            start / width,
+            &mut self.missing,
+        );
+        if !self.missing.is_empty() {
+            let n_missing = self.missing.len() / index.space().dim();
+            self.costs.resize(start + n_missing * width, 0.0);
+            self.panels.costs(&self.missing, &mut self.costs[start..]);
+        }
+    }
+}
+
+/// Numbers the rows of words that have none yet, from `n_rows` on, and gathers their vectors.
+fn append_missing(
+    index: &impl SearchedCorpus,
+    numbers: impl IntoIterator<Item = u32>,
+    rows: &mut [u32],
+    n_rows: usize,
+    missing: &mut Vec<f32>,
+) {
+    missing.clear();
+    let mut next = n_rows as u32;
+    for number in numbers {
+        let row = &mut rows[number as usize];
+        if *row == NONE {
+            *row = next;
+            next += 1;
+            index.append_vector(number, missing);
+        }
+    }
+}
+
 /// Ground costs from words of the corpus to the words of the query; a row is computed
 /// when it is first needed.
 #[derive(Default)]
@@ -272,20 +371,18 @@ impl CostTable {
     /// Computes the rows of these words where that was not done yet.
     fn ensure(&mut self, index: &impl SearchedCorpus, numbers: impl IntoIterator<Item = u32>) {
         let width = self.columns.width();
-        let n_rows = self.costs.len() / width;
-        let mut next = n_rows as u32;
-        self.missing.clear();
-        for number in numbers {
-            let row = &mut self.rows[number as usize];
-            if *row == NONE {
-                *row = next;
-                next += 1;
-                index.append_vector(number, &mut self.missing);
-            }
-        }
+        let start = self.costs.len();
+        append_missing(
+            index,
+            numbers,
+            &mut self.rows,
+            start / width,
+            &mut self.missing,
+        );
         if !self.missing.is_empty() {
-            self.costs.resize(next as usize * width, 0.0);
-            let new = &mut self.costs[n_rows * width..];
+            let n_missing = self.missing.len() / index.space().dim();
+            self.costs.resize(start + n_missing * width, 0.0);
+            let new = &mut self.costs[start..];
             direct::costs(&self.missing, &self.columns, new);
         }
     }
@@ -421,7 +518,8 @@ mod tests {
             let mut search = Search::default();
             let vectors = space.gather(query.words()).unwrap();
             search.table.reset(&index, &query, &vectors);
-            search.measure_words(&index, &query, &vectors);
+            search.bounds.reset(&index, &query, &vectors);
+            search.measure_words(&index, &query);
             let queue = search.first_bounds(&index, |_| true).unwrap();
             prop_assert_eq!(queue.len(), corpus.len());
             for Reverse((bounded, _)) in queue {
