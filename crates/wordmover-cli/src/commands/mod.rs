@@ -15,11 +15,14 @@ pub mod search;
 #[cfg(feature = "serve")]
 pub mod serve;
 pub mod similarity;
+pub mod test;
 pub mod train;
 pub mod vectors;
 
+mod class_figures;
 mod corpus;
 mod labeled;
 mod neighbor_table;
 mod plan_svg;
+mod prediction_table;
 mod search_index;
