@@ -338,10 +338,11 @@ async function classifyNow() {
   try {
     const { data: [found] } = await ask("/v1/classify", { input: state.t, explain: true }, mine.signal);
     show(null);
-    by("class-status").textContent = found.warning || `This is “${found.label}”.`;
+    const named = found.labels.map((label) => `“${label}”`).join(", ");
+    by("class-status").textContent = found.warning || (named ? `This is ${named}.` : "None of the classes.");
     by("classes").replaceChildren(...bars(found.classes));
-    const strongest = Math.max(...(found.words || []).map((word) => Math.abs(word.influence)), 1e-12);
-    const strengths = new Map((found.words || []).filter((word) => word.influence > 0.25 * strongest).map((word) => [word.word, word.influence > 0.6 * strongest ? "same" : "near"]));
+    const strongest = Math.max(...(found.words || []).map((word) => Math.abs(word.effect)), 1e-12);
+    const strengths = new Map((found.words || []).filter((word) => word.effect > 0.25 * strongest).map((word) => [word.word, word.effect > 0.6 * strongest ? "same" : "near"]));
     by("deciding").replaceChildren(marked(state.t, strengths));
   } catch (error) {
     show(error);
