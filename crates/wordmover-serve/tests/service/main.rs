@@ -2,6 +2,7 @@
 
 mod connections;
 mod embeddings;
+mod files;
 mod keys;
 mod limits;
 mod operation;
