@@ -51,7 +51,10 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: Arguments) -> Result<()> {
-    interrupt::install()?;
+    // The service ends by itself: it finishes what is under way.
+    if !arguments.command.ends_by_itself() {
+        interrupt::install()?;
+    }
     if let Some(threads) = arguments.threads {
         rayon::ThreadPoolBuilder::new()
             .num_threads(usize::from(threads))
@@ -64,6 +67,8 @@ fn run(arguments: Arguments) -> Result<()> {
         Command::Fit(arguments) => commands::fit::run(&arguments, quiet),
         Command::Info(arguments) => commands::info::run(&arguments),
         Command::Distance(arguments) => commands::distance::run(&arguments, quiet),
+        #[cfg(feature = "serve")]
+        Command::Explain(arguments) => commands::explain::run(&arguments, quiet),
         Command::Index(command) => commands::index::run(&command, quiet),
         Command::Search(arguments) => commands::search::run(&arguments, quiet),
         Command::Similarity(arguments) => commands::similarity::run(&arguments, quiet),
@@ -71,6 +76,8 @@ fn run(arguments: Arguments) -> Result<()> {
         Command::Predict(arguments) => commands::predict::run(&arguments, quiet),
         Command::Test(arguments) => commands::test::run(&arguments, quiet),
         Command::Evaluate(arguments) => commands::evaluate::run(&arguments, quiet),
+        #[cfg(feature = "serve")]
+        Command::Serve(arguments) => commands::serve::run(&arguments, quiet),
         Command::Vectors(command) => commands::vectors::run(&command, quiet),
         Command::Points(command) => commands::points::run(&command, quiet),
         Command::Completions(arguments) => commands::completions::run(&arguments),

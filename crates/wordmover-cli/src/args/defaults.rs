@@ -13,7 +13,11 @@ use super::Arguments;
 /// The whole command line.
 pub fn command() -> Command {
     let embed = EmbeddingParams::default();
-    Arguments::command()
+    let command = Arguments::command();
+    #[cfg(feature = "serve")]
+    let command =
+        command.mut_subcommand("explain", |command| with_text_defaults(command, &embed));
+    command
         .mut_subcommand("embed", |command| with_defaults(command, &embed))
         .mut_subcommand("fit", |command| with_defaults(command, &embed))
         .mut_subcommand("similarity", |command| {

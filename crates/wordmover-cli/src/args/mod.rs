@@ -6,6 +6,8 @@ mod device;
 mod groups;
 mod points;
 mod index;
+#[cfg(feature = "serve")]
+mod serve;
 mod values;
 
 use std::path::PathBuf;
@@ -32,6 +34,8 @@ pub use groups::{
 };
 pub use points::{PointsCommand, PointsEmbedArguments};
 pub use index::{IndexAddArguments, IndexBuildArguments, IndexCommand, IndexRemoveArguments};
+#[cfg(feature = "serve")]
+pub use serve::{ExplainArguments, LimitArguments, ServeArguments, ServeLog};
 pub use values::{FrequencySource, OnEmpty};
 use values::{at_least_one, named, not_negative, share, uncentered};
 
@@ -65,6 +69,9 @@ pub enum Command {
     Info(InfoArguments),
     /// Word Mover's Distance between two texts, and which word moves where
     Distance(DistanceArguments),
+    /// Show which words of two texts correspond, as a page in one file
+    #[cfg(feature = "serve")]
+    Explain(ExplainArguments),
     /// Find the documents nearest to a text
     Search(SearchArguments),
     /// Keep an index of documents, to search them without reading them again
@@ -80,6 +87,9 @@ pub enum Command {
     Test(TestArguments),
     /// Measure how well a method classifies texts it has not seen
     Evaluate(Box<EvaluateArguments>),
+    /// Serve embeddings, distances and classes over HTTP, and a page to see them
+    #[cfg(feature = "serve")]
+    Serve(Box<ServeArguments>),
     /// Look at word vectors, or convert them to the form that opens at once
     #[command(subcommand)]
     Vectors(VectorsCommand),
@@ -405,6 +415,16 @@ pub enum VectorsCommand {
         #[command(flatten)]
         vectors: VectorArguments,
     },
+}
+
+impl Command {
+    /// Whether the command looks after interrupts itself.
+    pub fn ends_by_itself(&self) -> bool {
+        #[cfg(feature = "serve")]
+        return matches!(self, Command::Serve(_));
+        #[cfg(not(feature = "serve"))]
+        false
+    }
 }
 
 impl DistanceArguments {

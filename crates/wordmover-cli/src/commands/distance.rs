@@ -7,10 +7,12 @@ use anyhow::{Context, Result, anyhow, bail};
 use serde::Serialize;
 use wordmover::transport::Amount;
 use wordmover::wmd::{self, WordMove};
-use wordmover::{Document, DocumentModel, ModelFile, document_model::DocumentParams};
+use wordmover::{
+    Document, DocumentModel, ModelFile, document_model::DocumentParams, space::Normalization,
+};
 
 use super::plan_svg;
-use crate::args::{DistanceArguments, set};
+use crate::args::{DistanceArguments, TextArguments, VectorArguments, set};
 use crate::output::{OutputFile, check_outputs, print};
 use crate::progress::say;
 use crate::usage::usage_error;
@@ -84,31 +86,41 @@ struct Partial {
     unmatched: [Vec<f64>; 2],
 }
 
+/// How texts become documents: as the model says, or else as the options do.
+pub fn documents(
+    model: Option<&Path>,
+    (normalization, metric): (Option<Normalization>, Option<Metric>),
+    vectors: &VectorArguments,
+    text: &TextArguments,
+) -> Result<Arc<DocumentModel>> {
+    if let Some(path) = model {
+        let model = ModelFile::open(path)?.with_vectors(vectors.open_named()?)?;
+        return Ok(model.documents().clone());
+    }
+    let mut params = DocumentParams::default().tokenizer(text.tokenizer()?);
+    // All words count.
+    params.bag.max_words = 1 << 24;
+    set(&mut params.normalization, normalization);
+    set(&mut params.metric, metric);
+    params.unknown = text.unknown;
+    let vectors = vectors.open()?;
+    text.check_vectors(&vectors)?;
+    Ok(Arc::new(DocumentModel::without_corpus(params, vectors)?))
+}
+
 fn compare(arguments: &DistanceArguments) -> Result<Comparison> {
     let texts = [&arguments.first, &arguments.second];
-    let model = match &arguments.model {
-        Some(path) => {
-            if let Some(option) = arguments.given().next() {
-                return Err(usage_error(format!(
-                    "{option} cannot be given with --model: the model settles it"
-                )));
-            }
-            let file = ModelFile::open(path)?;
-            let model = file.with_vectors(arguments.vectors.open_named()?)?;
-            model.documents().clone()
-        }
-        None => {
-            let mut params = DocumentParams::default().tokenizer(arguments.text.tokenizer()?);
-            // All words count.
-            params.bag.max_words = 1 << 24;
-            set(&mut params.normalization, arguments.normalize);
-            set(&mut params.metric, arguments.metric);
-            params.unknown = arguments.text.unknown;
-            let vectors = arguments.vectors.open()?;
-            arguments.text.check_vectors(&vectors)?;
-            Arc::new(DocumentModel::without_corpus(params, vectors)?)
-        }
-    };
+    if let (Some(_), Some(option)) = (&arguments.model, arguments.given().next()) {
+        return Err(usage_error(format!(
+            "{option} cannot be given with --model: the model settles it"
+        )));
+    }
+    let model = documents(
+        arguments.model.as_deref(),
+        (arguments.normalize, arguments.metric),
+        &arguments.vectors,
+        &arguments.text,
+    )?;
     let documents = texts.map(|text| model.document_of(text));
     for (text, document) in texts.iter().zip(&documents) {
         if document.is_empty() {

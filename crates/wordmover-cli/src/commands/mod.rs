@@ -4,6 +4,8 @@ pub mod completions;
 pub mod distance;
 pub mod embed;
 pub mod evaluate;
+#[cfg(feature = "serve")]
+pub mod explain;
 pub mod fit;
 pub mod index;
 pub mod info;
@@ -11,6 +13,8 @@ pub mod man;
 pub mod points;
 pub mod predict;
 pub mod search;
+#[cfg(feature = "serve")]
+pub mod serve;
 pub mod similarity;
 pub mod test;
 pub mod train;

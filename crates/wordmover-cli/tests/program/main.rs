@@ -4,6 +4,7 @@
 mod classify;
 mod distance;
 mod embed;
+mod explain;
 mod files;
 mod fit;
 mod formats;

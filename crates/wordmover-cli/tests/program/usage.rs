@@ -89,6 +89,14 @@ fn every_wrong_call_is_told_in_one_sentence() {
             "--candidates needs --by embedding".into(),
         ),
         (
+            "serve --host 0.0.0.0 --port 0",
+            "0.0.0.0:0 can be reached from other machines: give --api-key-file, or --no-api-key to serve everybody".into(),
+        ),
+        (
+            "serve --vectors glove.txt",
+            "--vectors needs --model, --classifier or --index: the built-in model has its own".into(),
+        ),
+        (
             "completions tcsh",
             "invalid value 'tcsh' for '<SHELL>' [possible values: bash, elvish, fish, powershell, zsh]; a similar value exists: 'zsh'".into(),
         ),

@@ -9,6 +9,8 @@ mod accelerated;
 mod exact_kernel;
 pub(crate) mod features;
 pub(crate) mod fit;
+#[cfg(feature = "builtin-vectors")]
+mod general_purpose;
 mod model;
 mod params;
 mod post_processing;
@@ -19,6 +21,8 @@ pub(crate) mod transform;
 pub use exact_kernel::{KernelMatrix, WordMoversKernel};
 pub use features::{make_raw_features, raw_features};
 pub use fit::{DrawnEmbedding, Fitter};
+#[cfg(feature = "builtin-vectors")]
+pub use general_purpose::GENERAL_PURPOSE;
 pub use model::{WordMoversEmbedding, kernel};
 pub use params::{EmbeddingParams, Gamma};
 pub(crate) use post_processing::FittedPostProcessing;

@@ -27,6 +27,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod contents;
 mod corpus;
 mod error;
 mod hits;
@@ -41,6 +42,7 @@ mod write;
 #[cfg(test)]
 mod tests;
 
+pub use contents::StoredDocument;
 pub use error::IndexError;
 pub use hits::{Hit, HitParts, SearchBy};
 pub use open::{IndexInfo, SearchIndex, is_index};

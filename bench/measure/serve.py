@@ -1,0 +1,75 @@
+"""`wordmover serve` under load, beside `wordmover embed` with the same model on the same texts.
+
+Texts are so many words of posts of 20NEWS each. The load comes from a program on the same
+machine, which takes its share of the processor. MiniLM runs under sentence-transformers where
+that is installed (one text a call and in batches of 32, all threads) and is left out otherwise.
+"""
+
+import gzip
+import json
+import re
+import subprocess
+import time
+from pathlib import Path
+
+import environment
+
+
+def texts_of(corpus, n_texts, n_words):
+    words = re.findall(r"[A-Za-z']+", gzip.decompress(corpus.read_bytes()).decode("utf-8", "replace"))
+    chunks = (words[at:at + n_words] for at in range(0, len(words) - n_words, n_words))
+    return [" ".join(chunk) for chunk, _ in zip(chunks, range(n_texts))]
+
+
+def resident(pid):
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(re.search(r"VmRSS:\s+(\d+)", status).group(1)) / 1024
+
+
+def measure(parameters, run):
+    program, load = environment.program(), environment.build("wordmover-bench", "serve_load")
+    texts = texts_of(run.corpus("20news"), parameters.requests, parameters.words)
+    path = run.scratch / "texts.txt"
+    path.write_text("".join(text + "\n" for text in texts))
+    model = run.scratch / "model.wme"
+    environment.call(program, "fit", path, "-o", model, "--quiet")
+    start = time.perf_counter()
+    environment.call(program, "embed", path, "--model", model, "-o", run.scratch / "texts.npy", "--quiet")
+    rows = [["wordmover embed", len(texts) / (time.perf_counter() - start), None, None, None, None]]
+    service = subprocess.Popen([program, "serve", "--port", "0", "--model", model],
+                               stderr=subprocess.PIPE, text=True)
+    try:
+        address = re.search(r"http://(\S+)", service.stderr.readline()).group(1)
+        while "ready" not in service.stderr.readline():
+            pass
+        memory = []
+        for n_requests in (parameters.requests // 4, parameters.requests):
+            said = environment.call(load, address, path, parameters.connections, n_requests,
+                                    stdout=subprocess.PIPE)
+            found = json.loads(said)
+            assert found["requests"] == n_requests and not found["failed_connections"], found
+            memory.append(resident(service.pid))
+    finally:
+        service.terminate()
+        service.wait()
+    rows.append([f"wordmover serve, {parameters.connections} connections", found["requests_per_second"],
+                 found["p50_ms"], found["p90_ms"], found["p99_ms"], memory[-1]])
+    rows += minilm(texts[:parameters.minilm_texts])
+    run.table([("what", "text"), ("texts/s", ".0f"), ("p50 ms", ".1f"), ("p90 ms", ".1f"),
+               ("p99 ms", ".1f"), ("resident MB", ".0f")], rows)
+    share = rows[1][1] / rows[0][1]
+    run.text(f"The service embeds {100 * share:.0f} % of the program's texts a second. After the first "
+             f"quarter of the requests it had {memory[0]:.0f} MB, after all {memory[1]:.0f} MB.")
+
+
+def minilm(texts):
+    if not texts:
+        return []
+    try:
+        from sentence_transformers import SentenceTransformer
+    except ImportError:
+        return []
+    model = SentenceTransformer("all-MiniLM-L6-v2")
+    start = time.perf_counter()
+    model.encode(texts, batch_size=32)
+    return [["all-MiniLM-L6-v2, batches of 32", len(texts) / (time.perf_counter() - start), None, None, None, None]]
