@@ -8,7 +8,9 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use wordmover::{
-    Document, DocumentFitter, DocumentModel, DocumentParams, Error, Weighting, WmdIndex, wmd,
+    Document, DocumentModel, Error, Weighting, WmdIndex,
+    document_model::{DocumentFitter, DocumentParams},
+    wmd,
 };
 
 use crate::choices;
@@ -185,7 +187,7 @@ impl Index {
         let n_queries = queries.len();
         let found = run(py, progress, move |monitor| {
             let advance: &mut dyn FnMut(&_) -> ControlFlow<()> =
-                &mut |done: &wordmover::SearchStatistics| monitor.advance(done.queries);
+                &mut |done: &wordmover::neighbors::SearchStatistics| monitor.advance(done.queries);
             index.search_batch(&queries, k, advance)
         })?;
         let mut distances = vec![f64::INFINITY; n_queries * k];

@@ -7,7 +7,7 @@ use numpy::{PyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyIterator, PyList, PyString, PyType};
-use wordmover::Precision;
+use wordmover::vectors::Precision;
 
 use crate::errors::to_python;
 use crate::pool::{pool, run};
