@@ -318,7 +318,7 @@ pub enum VectorsCommand {
     #[command(after_help = "Examples:\n  \
         wordmover vectors convert glove.txt.gz --precision f16 -o glove.safetensors")]
     Convert {
-        /// word2vec (binary or text), GloVe, fastText .vec or native; also gzipped
+        /// word2vec (binary or text), GloVe, fastText .vec and .bin or native; also gzipped
         #[arg(value_name = "FILE")]
         file: PathBuf,
         /// The native file, .safetensors
