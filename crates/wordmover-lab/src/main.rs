@@ -5,10 +5,12 @@
 //! word vectors, which are not part of the repository; `wordmover-lab report` needs
 //! only the records.
 
+mod baselines;
 mod changed_vectors;
 mod comparison;
 mod corpora;
 mod lengths;
+mod python;
 mod record;
 mod report;
 mod similarity;
@@ -52,6 +54,9 @@ enum Command {
         /// Run this corpus alone
         #[arg(long)]
         only: Option<String>,
+        /// Run these baselines alone, by their keys
+        #[arg(long, value_delimiter = ',')]
+        systems: Vec<String>,
         /// Where what was computed is kept, so that an interrupted run goes on
         #[arg(long, default_value = "target/lab-cache")]
         cache: PathBuf,
@@ -87,6 +92,7 @@ enum Definition {
     Comparison(comparison::Definition),
     Lengths(lengths::Definition),
     Vectors(vectors::Definition),
+    Baselines(baselines::Definition),
 }
 
 fn run(arguments: Arguments) -> Result<()> {
@@ -97,6 +103,7 @@ fn run(arguments: Arguments) -> Result<()> {
             vectors,
             records,
             only,
+            systems,
             cache,
         } => {
             let text = read(&definition)?;
@@ -111,6 +118,8 @@ fn run(arguments: Arguments) -> Result<()> {
                     cache,
                 },
                 only,
+                systems,
+                sources: definition.with_file_name("../baselines"),
             };
             laboratory.run(parsed, &definition.with_file_name("../corpora.toml"))
         }
@@ -125,6 +134,10 @@ struct Laboratory {
     /// The folder of today's records.
     records: PathBuf,
     only: Option<String>,
+    /// Keys of the baselines to run; none: all.
+    systems: Vec<String>,
+    /// Where the programs in Python are.
+    sources: PathBuf,
 }
 
 impl Laboratory {
@@ -156,6 +169,16 @@ impl Laboratory {
                     let (environment, folders) = (&self.environment, &self.folders);
                     let record = lengths::run(&definition, run, environment, &corpora, folders)?;
                     self.keep(&format!("{}-{}", definition.name, run.corpus), &record)?;
+                }
+                Ok(())
+            }
+            Definition::Baselines(definition) => {
+                let corpora = corpora()?;
+                for run in self.runs(&definition.run, |run| &run.corpus)? {
+                    let data = (&corpora, &self.folders);
+                    let (systems, sources) = (&self.systems, &self.sources);
+                    let keep = |name: &str, record: &_| self.keep(name, record);
+                    baselines::run(&definition, run, systems, &environment, data, sources, keep)?;
                 }
                 Ok(())
             }
