@@ -8,9 +8,13 @@ from choice import say, unit
 
 def wordllama():
     """WordLlama, 256 dimensions: averages of token vectors taken from a large language model."""
-    from wordllama import WordLlama
+    from pathlib import Path
 
-    model = WordLlama.load(disable_download=True)
+    import wordllama as package
+
+    # Weights and tokenizer are in the package, where it does not look for the latter.
+    folder = Path(package.__file__).parent
+    model = package.WordLlama.load(cache_dir=folder, disable_download=True)
     return lambda texts: unit(np.asarray(model.embed(list(texts)), dtype=np.float64))
 
 

@@ -14,6 +14,7 @@ mod python;
 mod record;
 mod report;
 mod similarity;
+mod similarity_peers;
 mod vectors;
 
 use std::io::Write;
@@ -69,6 +70,9 @@ enum Command {
         /// The report
         #[arg(long, short, default_value = "experiments/REPORT.md")]
         output: PathBuf,
+        /// The same as a page to look at, one file
+        #[arg(long, default_value = "docs/report.html")]
+        page: PathBuf,
     },
 }
 
@@ -88,6 +92,7 @@ fn main() -> ExitCode {
 #[serde(tag = "kind", rename_all = "kebab-case")]
 enum Definition {
     Similarity(similarity::Definition),
+    SimilarityPeers(similarity_peers::Definition),
     Corpora(corpora::Definition),
     Comparison(comparison::Definition),
     Lengths(lengths::Definition),
@@ -123,7 +128,11 @@ fn run(arguments: Arguments) -> Result<()> {
             };
             laboratory.run(parsed, &definition.with_file_name("../corpora.toml"))
         }
-        Command::Report { records, output } => report::write(&records, &output),
+        Command::Report {
+            records,
+            output,
+            page,
+        } => report::write(&records, &output, &page),
     }
 }
 
@@ -148,6 +157,16 @@ impl Laboratory {
             Definition::Similarity(definition) => {
                 let (data, vectors) = (&self.folders.data, &self.folders.vectors);
                 let record = similarity::run(definition, environment, data, vectors)?;
+                self.keep(&record.definition.name, &record)
+            }
+            Definition::SimilarityPeers(definition) => {
+                let path = self.sources.join("../definitions/similarity.toml");
+                let Definition::Similarity(tasks) = parse(&path, &read(&path)?)? else {
+                    anyhow::bail!("{} is no experiment on similarity", path.display());
+                };
+                let (folders, sources) = (&self.folders, &self.sources);
+                let record =
+                    similarity_peers::run(definition, &tasks, environment, folders, sources)?;
                 self.keep(&record.definition.name, &record)
             }
             Definition::Corpora(definition) => {

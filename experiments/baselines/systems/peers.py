@@ -6,7 +6,7 @@ import numpy as np
 from choice import linear, say
 from corpus import Documents, Outcome, Split
 
-EPOCHS = 25
+EPOCHS, BUCKETS = 25, 200_000
 FASTTEXT = [{"lr": lr, "wordNgrams": n} for n in (1, 2) for lr in (0.1, 0.3, 0.5, 1.0)]
 
 
@@ -36,7 +36,7 @@ def fasttext(split: Split) -> Outcome:
 
     import fasttext as library
 
-    outcome = Outcome(parameters={"epochs": EPOCHS, "dimension": 100})
+    outcome = Outcome(parameters={"epochs": EPOCHS, "dimension": 100, "buckets": BUCKETS})
 
     def write(path: Path, documents: Documents, chosen: np.ndarray) -> str:
         lines = (f"__label__{documents.labels[i]} {' '.join(documents.words[i])}" for i in chosen)
@@ -44,7 +44,9 @@ def fasttext(split: Split) -> Outcome:
         return str(path)
 
     def fit(path: str, options: dict):
-        return library.train_supervised(path, epoch=EPOCHS, dim=100, thread=1, seed=split.seed, verbose=0, **options)
+        return library.train_supervised(
+            path, epoch=EPOCHS, dim=100, bucket=BUCKETS, thread=1, seed=split.seed, verbose=0, **options
+        )
 
     def predict(model, documents: Documents, chosen: np.ndarray) -> np.ndarray:
         # Through the module below: its own `predict` needs an old NumPy.
