@@ -89,7 +89,8 @@ pub fn run(
     let vectors = Arc::new(WordVectors::builtin());
     let mut systems = Vec::new();
     for (name, method) in [
-        ("WME, no options", Similarity::Wme),
+        ("wordmover similarity", Similarity::Wme),
+        ("WME alone", Similarity::Wme),
         ("SIF, built-in vectors", Similarity::Sif),
     ] {
         let (mut scores, mut n_texts, mut seconds) = (BTreeMap::new(), 0, 0.0);

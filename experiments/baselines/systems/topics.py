@@ -31,7 +31,7 @@ def lsi(split: Split) -> Outcome:
             most = min(LSI_DIMENSIONS[-1], min(a.shape) - 1)
             svd = TruncatedSVD(most, random_state=split.seed)
             a, b = svd.fit_transform(a), svd.transform(b)
-            for d in [d for d in LSI_DIMENSIONS if d <= most]:
+            for d in [d for d in LSI_DIMENSIONS if d <= most] or [most]:
                 x, y = unit(a[:, :d]), unit(b[:, :d])
                 candidates[f"{name}, {d} dimensions"] = (euclidean(x, x), euclidean(y, x))
     knn(split, outcome, candidates)
