@@ -89,7 +89,7 @@ pub fn run(
     let vectors = Arc::new(WordVectors::builtin());
     let mut systems = Vec::new();
     for (name, method) in [
-        ("wordmover similarity", Similarity::Wme),
+        ("wordmover similarity", Similarity::Blend),
         ("WME alone", Similarity::Wme),
         ("SIF, built-in vectors", Similarity::Sif),
     ] {
