@@ -32,8 +32,9 @@ pub const MAX_INPUT: usize = 1 << 16;
 /// A target: what it is called, and its body.
 pub type Target = (&'static str, fn(&[u8]) -> u64);
 
-pub const TARGETS: [Target; 12] = [
+pub const TARGETS: [Target; 13] = [
     ("vectors", parsers::vectors),
+    ("fasttext", parsers::vectors),
     ("native_vectors", parsers::native_vectors),
     ("model", parsers::model),
     ("classifier", parsers::classifier),

@@ -69,11 +69,18 @@ fn exercise(vectors: &WordVectors) {
         }
     }
     vectors.nearest(&row, 1, &[]);
+    for word in ["unknown", "日本", "</s>", ""] {
+        if vectors.compose(word, &mut row).is_ok() {
+            assert!(row.iter().all(|value| value.is_finite()));
+            assert!(vectors.composes(word) || row.iter().all(|&value| value == 0.0));
+        }
+    }
     let _ = vectors.verify_checksum();
     for precision in [Precision::F32, Precision::F16, Precision::Int8] {
         if let Ok(bytes) = vectors.to_native_bytes(precision) {
             let again = WordVectors::from_bytes(bytes, "file").expect("what was written is read");
             assert_eq!(again.len(), vectors.len());
+            assert_eq!(again.has_subwords(), vectors.has_subwords());
         }
     }
 }

@@ -20,6 +20,26 @@ const TABLE: [(&str, [f32; DIM]); 4] = [
     ("日本", [1.5, 1.5, 0.0009765625]),
 ];
 
+/// Models of fastText.
+const FASTTEXT: [(&str, &[u8]); 4] = [
+    (
+        "skipgram",
+        include_bytes!("../../crates/wordmover/testdata/fasttext/skipgram.bin"),
+    ),
+    (
+        "cbow",
+        include_bytes!("../../crates/wordmover/testdata/fasttext/cbow.bin"),
+    ),
+    (
+        "gensim",
+        include_bytes!("../../crates/wordmover/testdata/fasttext/gensim.bin"),
+    ),
+    (
+        "quantised",
+        include_bytes!("../../crates/wordmover/testdata/fasttext/supervised.ftz"),
+    ),
+];
+
 /// Word vectors that models without vectors of their own are given.
 pub fn table() -> WordVectors {
     let words = TABLE.map(|(word, _)| word.to_owned()).to_vec();
@@ -31,9 +51,15 @@ pub fn table() -> WordVectors {
 pub fn of(target: &str) -> Vec<(&'static str, Vec<u8>)> {
     match target {
         "vectors" => foreign_vectors(),
-        "native_vectors" => [Precision::F32, Precision::F16, Precision::Int8]
-            .map(|precision| (precision.as_str(), table().to_native_bytes(precision).expect("bytes")))
-            .to_vec(),
+        "fasttext" => FASTTEXT.map(|(name, bytes)| (name, bytes.to_vec())).to_vec(),
+        "native_vectors" => {
+            let mut seeds = [Precision::F32, Precision::F16, Precision::Int8]
+                .map(|precision| (precision.as_str(), table().to_native_bytes(precision).expect("bytes")))
+                .to_vec();
+            let ngrams = WordVectors::read(FASTTEXT[0].1, "ngrams", None).expect("sound vectors");
+            seeds.push(("ngrams", ngrams.to_native_bytes(Precision::Int8).expect("bytes")));
+            seeds
+        }
         "model" => models(),
         "classifier" => vec![("classifier", classifier())],
         "documents" => vec![

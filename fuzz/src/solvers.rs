@@ -5,7 +5,11 @@ use std::sync::{Arc, LazyLock};
 use wordmover::transport::{
     Certificate, Workspace, cost, relaxed_from_demand, relaxed_from_supply, solve,
 };
-use wordmover::{Document, Neighbor, WmdIndex, WordVectors, wmd, space::{Normalization, WordSpace}};
+use wordmover::{
+    Document, Neighbor, WmdIndex, WordVectors,
+    space::{Normalization, WordSpace},
+    wmd,
+};
 use wordmover_learn::{Features, LinearSvm, SvmParams};
 
 use crate::bytes::Bytes;

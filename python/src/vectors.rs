@@ -31,7 +31,7 @@ impl PyWordVectors {
         PyWordVectors(Arc::new(wordmover::WordVectors::builtin()))
     }
 
-    /// Opens a file of word vectors: word2vec (binary or text), GloVe, fastText `.vec` or
+    /// Opens a file of word vectors: word2vec (binary or text), GloVe, fastText `.vec` and `.bin`, or
     /// our native form, also gzipped, told apart by content. The native form is mapped
     /// into memory and opens in milliseconds.
     ///

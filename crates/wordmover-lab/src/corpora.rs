@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
@@ -12,10 +12,13 @@ use wordmover::accelerator::Accelerator;
 use wordmover::text::{Case, StopWords, Tokenizer};
 use wordmover::{EmbeddingParams, WordVectors, document::WordCounts};
 use wordmover_classify::{CountedText, LabeledCorpus, random_splits};
-use wordmover_learn::split::Split;
+use wordmover_learn::split::{self, Split};
 
-use crate::record::{Environment, Files};
+use crate::record::{Environment, Files, checksum};
 use crate::say;
+
+/// The share of documents to train with, as in `wordmover_classify::random_splits`.
+const TRAIN_SHARE: f64 = 0.7;
 
 /// `experiments/corpora.toml`.
 #[derive(Debug, Serialize, Deserialize)]
@@ -95,10 +98,13 @@ impl Vectors {
         }
     }
 
+    pub fn path(&self, folders: &Folders) -> PathBuf {
+        folders.vectors.join(&self.file)
+    }
+
     pub fn open(&self, folders: &Folders, files: &mut Files) -> Result<Arc<WordVectors>> {
         files.read(&folders.vectors, &self.file)?;
-        let path = folders.vectors.join(&self.file);
-        Ok(Arc::new(WordVectors::open(&path, None)?))
+        Ok(Arc::new(WordVectors::open(&self.path(folders), None)?))
     }
 }
 
@@ -181,6 +187,69 @@ impl Corpus {
             );
         }
         Ok(words)
+    }
+
+    /// Writes every document for other programs, one JSON object a line: its class, its text, its
+    /// words in lower case, and those of them that are no stop words. Returns where.
+    pub fn write_documents(
+        &self,
+        folder: &Path,
+        folders: &Folders,
+        files: &mut Files,
+    ) -> Result<PathBuf> {
+        let text = self.read(folders, files)?;
+        let tokenizer = self.tokenizer(Case::Lower);
+        let all = Tokenizer {
+            stop_words: StopWords::None,
+            ..tokenizer.clone()
+        };
+        let words_of = |tokenizer: &Tokenizer, text: &str| {
+            let mut words = Vec::new();
+            tokenizer.for_each(text, |_| false, |word| words.push(word.to_owned()));
+            words
+        };
+        let mut lines = String::new();
+        for document in documents(&text) {
+            let (_, class, text) = document.with_context(|| self.file.clone())?;
+            let line = serde_json::json!({
+                "label": class,
+                "text": text,
+                "words": words_of(&all, text),
+                "tokens": words_of(&tokenizer, text),
+            });
+            lines.push_str(&line.to_string());
+            lines.push('\n');
+        }
+        let digits = &checksum(lines.as_bytes())[..12];
+        let path = folder.join(format!("{}-{digits}.jsonl", self.name));
+        if !path.exists() {
+            crate::write(&path, &lines)?;
+        }
+        Ok(path)
+    }
+
+    /// The corpus' own split, or the random ones of our own experiments.
+    pub fn splits(
+        &self,
+        n: usize,
+        seed: u64,
+        folders: &Folders,
+        files: &mut Files,
+    ) -> Result<Vec<Split>> {
+        let text = self.read(folders, files)?;
+        let (mut train, mut test, mut n_documents) = (Vec::new(), Vec::new(), 0);
+        for (i, document) in documents(&text).enumerate() {
+            match document.with_context(|| self.file.clone())?.0 {
+                "train" => train.push(i),
+                "test" => test.push(i),
+                _ => {}
+            }
+            n_documents = i + 1;
+        }
+        match train.is_empty() {
+            false => Ok(vec![Split { train, test }]),
+            true => Ok(split::random_splits(n_documents, TRAIN_SHARE, n, seed)?),
+        }
     }
 
     /// How often a word must occur to be one of the corpus.

@@ -5,14 +5,17 @@
 //! word vectors, which are not part of the repository; `wordmover-lab report` needs
 //! only the records.
 
+mod baselines;
 mod changed_vectors;
 mod classifier;
 mod comparison;
 mod corpora;
 mod lengths;
+mod python;
 mod record;
 mod report;
 mod similarity;
+mod similarity_peers;
 mod vectors;
 
 use std::io::Write;
@@ -54,6 +57,9 @@ enum Command {
         /// Run this corpus alone
         #[arg(long)]
         only: Option<String>,
+        /// Run these baselines alone, by their keys
+        #[arg(long, value_delimiter = ',')]
+        systems: Vec<String>,
         /// Where what was computed is kept, so that an interrupted run goes on
         #[arg(long, default_value = "target/lab-cache")]
         cache: PathBuf,
@@ -69,6 +75,9 @@ enum Command {
         /// The report
         #[arg(long, short, default_value = "experiments/REPORT.md")]
         output: PathBuf,
+        /// The same as a page to look at, one file
+        #[arg(long, default_value = "docs/report.html")]
+        page: PathBuf,
     },
 }
 
@@ -88,11 +97,13 @@ fn main() -> ExitCode {
 #[serde(tag = "kind", rename_all = "kebab-case")]
 enum Definition {
     Similarity(similarity::Definition),
+    SimilarityPeers(similarity_peers::Definition),
     Corpora(corpora::Definition),
     Classifier(classifier::Definition),
     Comparison(comparison::Definition),
     Lengths(lengths::Definition),
     Vectors(vectors::Definition),
+    Baselines(baselines::Definition),
 }
 
 fn run(arguments: Arguments) -> Result<()> {
@@ -103,6 +114,7 @@ fn run(arguments: Arguments) -> Result<()> {
             vectors,
             records,
             only,
+            systems,
             cache,
             cuda,
         } => {
@@ -125,10 +137,16 @@ fn run(arguments: Arguments) -> Result<()> {
                     accelerator,
                 },
                 only,
+                systems,
+                sources: definition.with_file_name("../baselines"),
             };
             laboratory.run(parsed, &definition.with_file_name("../corpora.toml"))
         }
-        Command::Report { records, output } => report::write(&records, &output),
+        Command::Report {
+            records,
+            output,
+            page,
+        } => report::write(&records, &output, &page),
     }
 }
 
@@ -139,6 +157,10 @@ struct Laboratory {
     /// The folder of today's records.
     records: PathBuf,
     only: Option<String>,
+    /// Keys of the baselines to run; none: all.
+    systems: Vec<String>,
+    /// Where the programs in Python are.
+    sources: PathBuf,
 }
 
 impl Laboratory {
@@ -149,6 +171,16 @@ impl Laboratory {
             Definition::Similarity(definition) => {
                 let (data, vectors) = (&self.folders.data, &self.folders.vectors);
                 let record = similarity::run(definition, environment, data, vectors)?;
+                self.keep(&record.definition.name, &record)
+            }
+            Definition::SimilarityPeers(definition) => {
+                let path = self.sources.join("../definitions/similarity.toml");
+                let Definition::Similarity(tasks) = parse(&path, &read(&path)?)? else {
+                    anyhow::bail!("{} is no experiment on similarity", path.display());
+                };
+                let (folders, sources) = (&self.folders, &self.sources);
+                let record =
+                    similarity_peers::run(definition, &tasks, environment, folders, sources)?;
                 self.keep(&record.definition.name, &record)
             }
             Definition::Corpora(definition) => {
@@ -179,6 +211,16 @@ impl Laboratory {
                     let (environment, folders) = (&self.environment, &self.folders);
                     let record = lengths::run(&definition, run, environment, &corpora, folders)?;
                     self.keep(&format!("{}-{}", definition.name, run.corpus), &record)?;
+                }
+                Ok(())
+            }
+            Definition::Baselines(definition) => {
+                let corpora = corpora()?;
+                for run in self.runs(&definition.run, |run| &run.corpus)? {
+                    let data = (&corpora, &self.folders);
+                    let (systems, sources) = (&self.systems, &self.sources);
+                    let keep = |name: &str, record: &_| self.keep(name, record);
+                    baselines::run(&definition, run, systems, &environment, data, sources, keep)?;
                 }
                 Ok(())
             }

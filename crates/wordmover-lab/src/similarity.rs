@@ -80,6 +80,13 @@ pub struct Task {
     pub paper: BTreeMap<String, f64>,
 }
 
+impl Task {
+    /// The name of its file without the suffix.
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+}
+
 /// The columns we compute.
 pub const COLUMNS: [&str; 6] = ["nbow", "tf-idf", "SIF", "WME", "WME default", "WME raw"];
 
@@ -118,13 +125,13 @@ pub struct TaskResult {
 }
 
 /// A file of pairs with people's scores.
-struct Pairs {
+pub struct Pairs {
     gold: Vec<f64>,
     texts: Vec<(String, String)>,
 }
 
 impl Pairs {
-    fn read(files: &mut Files, folder: &Path, name: &str) -> Result<Self> {
+    pub fn read(files: &mut Files, folder: &Path, name: &str) -> Result<Self> {
         let name = format!("{name}.tsv");
         let text = String::from_utf8(files.read(folder, &name)?)
             .with_context(|| format!("{name} is not UTF-8"))?;
@@ -150,6 +157,15 @@ impl Pairs {
             pairs.texts.push((first.to_owned(), second.to_owned()));
         }
         Ok(pairs)
+    }
+
+    /// People's scores.
+    pub fn gold(&self) -> &[f64] {
+        &self.gold
+    }
+
+    pub fn texts(&self) -> &[(String, String)] {
+        &self.texts
     }
 
     /// At most `n` pairs, evenly spread over the file: neighbouring lines of some files

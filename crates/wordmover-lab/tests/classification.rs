@@ -163,7 +163,15 @@ fn a_comparison_is_recorded_and_reported() {
     assert!(laboratory.record("distinct-TOY")["n_repeated"].as_u64() >= Some(4));
 
     let status = Command::new(env!("CARGO_BIN_EXE_wordmover-lab"))
-        .args(["report", "--records", "records", "-o", "REPORT.md"])
+        .args([
+            "report",
+            "--records",
+            "records",
+            "-o",
+            "REPORT.md",
+            "--page",
+            "report.html",
+        ])
         .current_dir(laboratory.0.path())
         .status()
         .unwrap();
@@ -229,7 +237,15 @@ fn coverage_dimension_and_vectors_are_told_apart() {
     assert_eq!(variants.len(), 7);
 
     let status = Command::new(env!("CARGO_BIN_EXE_wordmover-lab"))
-        .args(["report", "--records", "records", "-o", "REPORT.md"])
+        .args([
+            "report",
+            "--records",
+            "records",
+            "-o",
+            "REPORT.md",
+            "--page",
+            "report.html",
+        ])
         .current_dir(laboratory.0.path())
         .status()
         .unwrap();

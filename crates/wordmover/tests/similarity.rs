@@ -6,7 +6,8 @@ use wordmover::{
     EmbeddingParams, Similarity, WordVectors, document::WordProbabilities, similarity::FARTHEST,
 };
 
-const ALL: [Similarity; 7] = [
+const ALL: [Similarity; 8] = [
+    Similarity::Blend,
     Similarity::Wme,
     Similarity::Kernel,
     Similarity::Wmd,
@@ -97,5 +98,42 @@ fn scores_do_not_depend_on_the_order_of_a_pair() {
     for similarity in ALL {
         let found = scores(similarity, &[(a, b), (b, a)]);
         assert!((found[0] - found[1]).abs() < 1e-12, "{similarity:?}");
+    }
+}
+
+#[test]
+fn a_blend_needs_texts_enough_for_the_component_of_sif() {
+    let nouns = [
+        "cat",
+        "dog",
+        "parliament",
+        "river",
+        "engine",
+        "doctor",
+        "violin",
+        "bread",
+    ];
+    let verbs = ["sees", "hears", "finds", "leaves"];
+    let texts = |n: usize| -> Vec<(String, String)> {
+        let text = |i: usize| {
+            let (a, v, b) = (nouns[i % 8], verbs[i / 8 % 4], nouns[i / 32 % 8]);
+            format!("the {a} {v} a {b} {}", i / 256)
+        };
+        (0..n).map(|i| (text(2 * i), text(2 * i + 1))).collect()
+    };
+    for (n, is_mixed) in [(127, false), (128, true)] {
+        let pairs = texts(n);
+        let pairs: Vec<(&str, &str)> = pairs.iter().map(|(a, b)| (&a[..], &b[..])).collect();
+        let of = |similarity| scores(similarity, &pairs);
+        let (blend, wme, sif) = (
+            of(Similarity::Blend),
+            of(Similarity::Wme),
+            of(Similarity::Sif),
+        );
+        for i in 0..n {
+            let due = (2.0 * wme[i] + sif[i]) / 3.0;
+            let due = if is_mixed { due } else { wme[i] };
+            assert!((blend[i] - due).abs() < 1e-12, "{n} pairs, pair {i}");
+        }
     }
 }

@@ -241,7 +241,7 @@ class WordVectors:
     @staticmethod
     def load(path: str | os.PathLike[str], *, limit: SupportsIndex | None = None) -> WordVectors:
         """
-        Opens a file of word vectors: word2vec (binary or text), GloVe, fastText `.vec` or
+        Opens a file of word vectors: word2vec (binary or text), GloVe, fastText `.vec` and `.bin`, or
         our native form, also gzipped, told apart by content. The native form is mapped
         into memory and opens in milliseconds.
 

@@ -112,7 +112,7 @@ impl LabeledInputArguments {
 #[command(next_help_heading = "Word vectors")]
 pub struct VectorArguments {
     /// Word vectors other than the built-in ones: word2vec (binary or text), GloVe,
-    /// fastText .vec or native; also gzipped
+    /// fastText .vec and .bin or native; also gzipped
     #[arg(long, value_name = "FILE")]
     pub vectors: Option<PathBuf>,
     /// Use only the first N words of --vectors

@@ -303,7 +303,7 @@ pub struct SimilarityArguments {
     #[arg(value_names = ["PAIRS|TEXT", "TEXT"], num_args = 1..=2, required = true)]
     pub inputs: Vec<String>,
     /// How to measure similarity
-    #[arg(long, value_parser = named::<Similarity>(), default_value_t = Similarity::Wme, value_name = "METHOD")]
+    #[arg(long, value_parser = named::<Similarity>(), default_value_t = Similarity::Blend, value_name = "METHOD")]
     pub method: Similarity,
     /// The first row of the file is a header
     #[arg(long)]
@@ -311,7 +311,7 @@ pub struct SimilarityArguments {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
-    /// Embed with this model instead of fitting one; for the method wme
+    /// Embed with this model instead of fitting one, and take the method wme
     #[arg(long, value_name = "FILE")]
     pub model: Option<PathBuf>,
     #[command(flatten)]
@@ -366,7 +366,7 @@ pub enum VectorsCommand {
     #[command(after_help = "Examples:\n  \
         wordmover vectors convert glove.txt.gz --precision f16 -o glove.safetensors")]
     Convert {
-        /// word2vec (binary or text), GloVe, fastText .vec or native; also gzipped
+        /// word2vec (binary or text), GloVe, fastText .vec and .bin or native; also gzipped
         #[arg(value_name = "FILE")]
         file: PathBuf,
         /// The native file, .safetensors

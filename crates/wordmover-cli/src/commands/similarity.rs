@@ -73,7 +73,7 @@ pub fn run(arguments: &SimilarityArguments, quiet: bool) -> Result<()> {
 fn check_options(arguments: &SimilarityArguments) -> Result<()> {
     let method = arguments.method;
     if arguments.model.is_some() {
-        if method != Similarity::Wme {
+        if !matches!(method, Similarity::Blend | Similarity::Wme) {
             return Err(usage_error("--model is for the method wme"));
         }
         return match arguments.params.given().next() {
@@ -84,12 +84,14 @@ fn check_options(arguments: &SimilarityArguments) -> Result<()> {
         };
     }
     let applies = |option: &str| match method {
-        Similarity::Wme => true,
+        Similarity::Blend | Similarity::Wme => true,
         // Its features are those of the paper, centred.
         Similarity::Kernel => !["--post-processing", "--components", "--raw"].contains(&option),
-        Similarity::Sif => ["--stop-words", "--case", "--frequencies"].contains(&option),
-        Similarity::Wmd => ["--stop-words", "--case", "--metric"].contains(&option),
-        _ => ["--stop-words", "--case"].contains(&option),
+        Similarity::Sif => {
+            ["--stop-words", "--case", "--unknown", "--frequencies"].contains(&option)
+        }
+        Similarity::Wmd => ["--stop-words", "--case", "--unknown", "--metric"].contains(&option),
+        _ => ["--stop-words", "--case", "--unknown"].contains(&option),
     };
     match arguments.params.given().find(|option| !applies(option)) {
         Some(option) => Err(usage_error(format!(

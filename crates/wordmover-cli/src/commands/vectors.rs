@@ -173,21 +173,31 @@ fn convert(
 
 fn nearest(word: &str, k: usize, vectors: &VectorArguments, json: bool) -> Result<()> {
     let vectors = vectors.open()?;
-    let Some(id) = vectors.id(word) else {
-        let lower = word.to_lowercase();
-        if lower != word && vectors.id(&lower).is_some() {
-            bail!(
-                "{} does not know {word:?}, but it knows {lower:?}",
-                vectors.name()
-            );
-        }
-        bail!("{} does not know {word:?}", vectors.name());
-    };
     let mut query = vec![0.0; vectors.dim()];
-    vectors
-        .copy_finite_vector(id, &mut query)
-        .context("cannot compare")?;
-    let found = vectors.nearest(&query, k, &[id]);
+    let found = match vectors.id(word) {
+        Some(id) => {
+            vectors
+                .copy_finite_vector(id, &mut query)
+                .context("cannot compare")?;
+            vectors.nearest(&query, k, &[id])
+        }
+        None => {
+            let lower = word.to_lowercase();
+            if lower != word && vectors.id(&lower).is_some() {
+                bail!(
+                    "{} does not know {word:?}, but it knows {lower:?}",
+                    vectors.name()
+                );
+            }
+            if !vectors.composes(word) {
+                bail!("{} does not know {word:?}", vectors.name());
+            }
+            vectors
+                .compose(word, &mut query)
+                .context("cannot compare")?;
+            vectors.nearest(&query, k, &[])
+        }
+    };
     let mut out = String::new();
     if json {
         let found = found

@@ -194,6 +194,28 @@ fn words_that_are_not_known_are_listed_and_low_coverage_is_told() {
 }
 
 #[test]
+fn misspelt_and_invented_words_have_neighbours_and_a_distance() {
+    let place = place();
+    let nearest = |word: &str| place.ok(&format!("vectors nearest {word} -k 10"));
+    for (word, expected) in [
+        ("goverment", "government"),
+        ("govermental", "governmental"),
+        ("pharmacologicaly", "pharmacology"),
+        ("ibuprofene", "ibuprofen"),
+    ] {
+        let found = nearest(word);
+        assert!(found.contains(expected), "{word}: {found}");
+    }
+    assert_eq!(nearest("Zyrtecon").lines().count(), 10);
+    let distance = |a: &str, b: &str| -> f64 {
+        let said = place.ok(&format!("distance {a} {b}"));
+        said.trim().parse().unwrap()
+    };
+    assert!(distance("govermental", "governmental") < distance("govermental", "banana"));
+    assert!(distance("Zyrtecon", "ibuprofene").is_finite());
+}
+
+#[test]
 fn words_cannot_be_composed_with_vectors_without_parts_of_words() {
     let place = place();
     place.write("docs.txt", "a cat\n");

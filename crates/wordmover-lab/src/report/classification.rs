@@ -78,6 +78,10 @@ impl Over {
         }
     }
 
+    pub fn mean(&self) -> f64 {
+        self.mean
+    }
+
     /// A share in per cent.
     pub fn percent(&self) -> String {
         let percent = |share: f64| 100.0 * share;
@@ -90,25 +94,25 @@ impl Over {
 }
 
 impl Record {
-    fn at(&self, n_features: usize) -> impl Iterator<Item = &CurvePoint> {
+    pub fn at(&self, n_features: usize) -> impl Iterator<Item = &CurvePoint> {
         let of_splits = self.splits.iter().flat_map(|split| &split.curve);
         of_splits.filter(move |point| point.n_features == n_features)
     }
 
-    fn accuracy_at(&self, n_features: usize) -> Over {
+    pub fn accuracy_at(&self, n_features: usize) -> Over {
         Over::of(self.at(n_features).map(|point| point.accuracy))
     }
 
-    fn knn(&self) -> impl Iterator<Item = &OfKnn> {
+    pub fn knn(&self) -> impl Iterator<Item = &OfKnn> {
         self.splits.iter().filter_map(|split| split.knn.as_ref())
     }
 
-    fn knn_accuracy(&self) -> Option<Over> {
+    pub fn knn_accuracy(&self) -> Option<Over> {
         let over = Over::of(self.knn().map(|knn| knn.accuracy));
         (over.n > 0).then_some(over)
     }
 
-    fn n_most(&self) -> usize {
+    pub fn n_most(&self) -> usize {
         self.definition.features.last().copied().unwrap_or(0)
     }
 }

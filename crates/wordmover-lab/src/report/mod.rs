@@ -1,6 +1,8 @@
 //! The report: every number in it comes from a record.
 
+mod baselines;
 mod classification;
+mod page;
 mod plots;
 mod similarity;
 mod vectors;
@@ -15,9 +17,13 @@ use serde::de::DeserializeOwned;
 use crate::record::Environment;
 use crate::{comparison, corpora, lengths};
 
+/// Records of our own classifiers.
+type Compared = Vec<comparison::Record>;
+
 /// Writes the report of the latest record of every experiment, with its pictures beside
-/// it.
-pub fn write(records: &Path, output: &Path) -> Result<()> {
+/// it, and the page that shows the same for looking.
+pub fn write(records: &Path, output: &Path, page: &Path) -> Result<()> {
+    let paper = baselines::Paper::read(&records.join("../paper.toml"))?;
     let records = Records::find(records)?;
     let mut out = String::from(
         "# Report\n\nMade by `cargo run --release -p wordmover-lab -- report` from the latest \
@@ -44,6 +50,23 @@ pub fn write(records: &Path, output: &Path) -> Result<()> {
     if !classifiers.is_empty() {
         classification::classifier(&mut out, &classifiers)?;
     }
+    let others: Vec<crate::baselines::Record> = records.read_all("baselines-")?;
+    let systems = baselines::Systems::new(&others, &compared);
+    // Table 3; the appendix's come after table 4.
+    let (first, rest) = paper.table.split_at(paper.table.len().min(1));
+    for table in first {
+        baselines::section(&mut out, table, &systems)?;
+    }
+    if let Some(record) = records.read("similarity")? {
+        similarity::section(&mut out, &record)?;
+    }
+    if let Some(record) = records.read("similarity-peers")? {
+        similarity::peers(&mut out, &record)?;
+    }
+    for table in rest {
+        baselines::section(&mut out, table, &systems)?;
+    }
+    baselines::runs(&mut out, &others)?;
     let mut of_vectors: Vec<crate::vectors::Record> = records.read_all("vectors-")?;
     of_vectors.sort_by_key(|record| {
         let runs = &record.definition.run;
@@ -65,9 +88,10 @@ pub fn write(records: &Path, output: &Path) -> Result<()> {
     if !distinct.is_empty() {
         classification::distinct(&mut out, &distinct, &compared)?;
     }
-    if let Some(record) = records.read("similarity")? {
-        similarity::section(&mut out, &record)?;
-    }
+    crate::write(
+        page,
+        &page::html(&paper, &systems, &others, &compared, &lengths)?,
+    )?;
     crate::write(output, &out)
 }
 

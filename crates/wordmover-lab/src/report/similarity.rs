@@ -7,6 +7,7 @@ use wordmover::{Weighting, embedding::Components, space::Normalization};
 
 use crate::report::{run_of, short};
 use crate::similarity::{COLUMNS, Candidate, Record, Task, TaskResult};
+use crate::similarity_peers;
 
 /// The paper's columns that can be compared with ours, and those only quoted.
 const COMPARED: [&str; 4] = ["nbow", "tf-idf", "SIF", "WME"];
@@ -92,6 +93,43 @@ pub fn section(out: &mut String, record: &Record) -> Result<()> {
         });
         writeln!(out, "| {} | {} |", group.name, cells.join(" | "))?;
     }
+    Ok(())
+}
+
+/// Our similarity beside pre-trained sentence vectors.
+pub fn peers(out: &mut String, record: &similarity_peers::Record) -> Result<()> {
+    let (definition, environment) = (&record.definition, &record.environment);
+    writeln!(out, "\n## {}\n\n{}\n", definition.title, definition.about)?;
+    let mut groups: Vec<&str> = Vec::new();
+    for (group, _, _) in record.systems.iter().flat_map(|system| &system.tasks) {
+        if !groups.contains(&group.as_str()) {
+            groups.push(group);
+        }
+    }
+    writeln!(out, "| system | {} | texts/s |", groups.join(" | "))?;
+    writeln!(out, "{}|", "| --- ".repeat(2 + groups.len()))?;
+    for system in &record.systems {
+        let cells = groups.iter().map(|group| {
+            let of_group = system.tasks.iter().filter(|(of, _, _)| of == group);
+            format!(
+                "{:.1}",
+                mean(of_group.map(|(_, _, correlation)| *correlation))
+            )
+        });
+        let cells: Vec<String> = cells.collect();
+        let (name, speed) = (&system.name, system.texts_per_second);
+        writeln!(out, "| {name} | {} | {speed:.0} |", cells.join(" | "))?;
+    }
+    let versions = record.systems.iter().flat_map(|system| &system.versions);
+    let mut versions: Vec<String> = versions.map(|(p, v)| format!("{p} {v}")).collect();
+    versions.sort();
+    versions.dedup();
+    let versions = versions.join(", ");
+    writeln!(
+        out,
+        "\n{}; texts a second on one of them; {versions}.",
+        run_of(environment)
+    )?;
     Ok(())
 }
 

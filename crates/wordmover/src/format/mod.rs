@@ -66,7 +66,7 @@ impl VectorsIdentity {
             words: vectors.len(),
             dim: vectors.dim(),
             checksum: vectors.checksum().to_owned(),
-            pieces_checksum: vectors.pieces_checksum().map(str::to_owned),
+            pieces_checksum: vectors.subwords_checksum().map(str::to_owned),
         }
     }
 }

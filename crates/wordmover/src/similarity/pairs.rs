@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use hashbrown::HashSet;
 use rayon::prelude::*;
 
 use crate::average::AveragedVectors;
@@ -19,10 +20,21 @@ use super::cosine;
 /// no known word: words of length 1, and directions, cannot be farther apart.
 pub const FARTHEST: f64 = -2.0;
 
+/// How much of [`Similarity::Blend`] is SIF's, chosen on training files
+/// (docs/similarity-study.md).
+const SIF_SHARE: f64 = 1.0 / 3.0;
+
+/// So many distinct texts have a first principal component worth removing; the embedding
+/// fills its own sample up with background documents below that, SIF has none.
+const LEAST_TEXTS: usize = 256;
+
 /// How similar two texts are, by one of several measures. Greater is more similar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Similarity {
+    /// Two thirds [`Wme`](Similarity::Wme) and one third [`Sif`](Similarity::Sif); with fewer
+    /// than 256 distinct texts, `Wme` alone.
+    Blend,
     /// Cosine of Word Mover's Embeddings.
     Wme,
     /// The Word Mover's Kernel of the paper's features, centred by the mean of the corpus
@@ -44,6 +56,7 @@ pub enum Similarity {
 }
 
 names!(Similarity, "similarity":
+    Blend "blend" "two thirds wme, one third sif; wme alone with fewer than 256 distinct texts",
     Wme "wme" "cosine of Word Mover's Embeddings",
     Kernel "kernel" "Word Mover's Kernel, estimated",
     Wmd "wmd" "negative Word Mover's Distance",
@@ -72,9 +85,12 @@ impl Similarity {
         vectors: &Arc<WordVectors>,
         probabilities: Option<&WordProbabilities>,
     ) -> Result<Vec<f64>> {
+        if self == Similarity::Blend {
+            return blend(pairs, params, vectors, probabilities);
+        }
         let mut params = params.clone();
         match self {
-            Similarity::Wme => {}
+            Similarity::Blend | Similarity::Wme => {}
             Similarity::Kernel => {
                 params.post_processing = PostProcessing::Center;
                 params.components = Components::Keep;
@@ -123,7 +139,9 @@ impl Similarity {
         }
         counts.iter().for_each(|counts| fitter.observe(counts));
         match self {
-            Similarity::Wme | Similarity::Kernel => with_model(&fitter.finish()?, &counts),
+            Similarity::Blend | Similarity::Wme | Similarity::Kernel => {
+                with_model(&fitter.finish()?, &counts)
+            }
             Similarity::Wmd | Similarity::Wrd => {
                 let model = fitter.finish_documents()?;
                 let document = |counts: &WordCounts| {
@@ -171,6 +189,24 @@ impl Similarity {
             .collect();
         with_model(model, &counts)
     }
+}
+
+fn blend(
+    pairs: &[(impl AsRef<str> + Sync, impl AsRef<str> + Sync)],
+    params: &EmbeddingParams,
+    vectors: &Arc<WordVectors>,
+    probabilities: Option<&WordProbabilities>,
+) -> Result<Vec<f64>> {
+    let mut scores = Similarity::Wme.of_pairs(pairs, params, vectors, probabilities)?;
+    let texts = pairs.iter().flat_map(|(a, b)| [a.as_ref(), b.as_ref()]);
+    let distinct: HashSet<&str> = texts.collect();
+    if distinct.len() >= LEAST_TEXTS {
+        let of_sif = Similarity::Sif.of_pairs(pairs, params, vectors, probabilities)?;
+        for (score, of_sif) in scores.iter_mut().zip(of_sif) {
+            *score = (1.0 - SIF_SHARE) * *score + SIF_SHARE * of_sif;
+        }
+    }
+    Ok(scores)
 }
 
 fn with_model(model: &WordMoversEmbedding, counts: &[WordCounts]) -> Result<Vec<f64>> {

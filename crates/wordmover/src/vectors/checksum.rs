@@ -8,7 +8,7 @@
 use sha2::{Digest, Sha256};
 
 use super::rows::Rows;
-use super::subwords::Pieces;
+use super::subwords::{Ngrams, Pieces, Subwords};
 use super::words::WordList;
 use super::{VectorsError, WordVectors};
 use crate::Result;
@@ -46,8 +46,9 @@ impl WordVectors {
             }
         };
         same(self.checksum(), self.compute_checksum())?;
-        match &self.pieces {
-            Some(pieces) => same(pieces.checksum(), pieces.compute_checksum()),
+        match &self.subwords {
+            Some(Subwords::Pieces(pieces)) => same(pieces.checksum(), pieces.compute_checksum()),
+            Some(Subwords::Ngrams(ngrams)) => same(ngrams.checksum(), of_ngrams(ngrams).finish()),
             None => Ok(()),
         }
     }
@@ -62,6 +63,18 @@ impl Pieces {
         let hash = hash_of(self.list(), self.rows());
         hash.with_ids(self.words()).finish()
     }
+}
+
+/// The lengths of n-grams and their rows, hashed.
+pub(super) fn of_ngrams(ngrams: &Ngrams) -> VectorsHash {
+    let rows = ngrams.rows();
+    let mut hash = VectorsHash::of_ngrams(rows.dim(), ngrams);
+    let mut row = vec![0.0; rows.dim()];
+    for id in 0..ngrams.n_rows() as usize {
+        rows.copy_row(id, &mut row);
+        hash.row(&row);
+    }
+    hash
 }
 
 fn hash_of(words: &WordList, rows: &Rows) -> VectorsHash {
@@ -90,6 +103,19 @@ impl VectorsHash {
             // A word is part of a text of less than 4 GiB.
             sha.update((word.len() as u32).to_le_bytes());
             sha.update(word);
+        }
+        VectorsHash {
+            sha,
+            bytes: Vec::with_capacity(4 * dim),
+        }
+    }
+
+    /// N-grams have no names: their number and lengths stand for them.
+    pub(super) fn of_ngrams(dim: usize, ngrams: &Ngrams) -> Self {
+        let (least, most) = (ngrams.lengths().start(), ngrams.lengths().end());
+        let mut sha = Sha256::new();
+        for number in [dim, ngrams.n_rows() as usize, *least, *most] {
+            sha.update((number as u64).to_le_bytes());
         }
         VectorsHash {
             sha,

@@ -4,11 +4,12 @@
 //! 2. A plausible header length followed by `{`: safetensors, our native form.
 //!    No text begins so: the length would have to be written in letters, and
 //!    eight letters are a number far beyond any plausible length.
-//! 3. A first line of exactly two integers: a word2vec header. The entry after
+//! 3. Four magic bytes: a model of fastText.
+//! 4. A first line of exactly two integers: a word2vec header. The entry after
 //!    it is then tried as text and as binary, in full. Exactly one must fit. If
 //!    both do, that is an error; if neither does, the reader whose format it
 //!    resembles says what is wrong.
-//! 4. A first line of a word and two or more numbers: GloVe, no header.
+//! 5. A first line of a word and two or more numbers: GloVe, no header.
 //!
 //! A file without header whose vectors have dimension 1 is never accepted: its
 //! lines cannot be told from headers. One that begins `5 3` is read as a header
@@ -17,7 +18,7 @@
 use super::error::Checked;
 use super::input::{Delimited, Input};
 use super::text::{self, Layout};
-use super::{MAX_DIM, MAX_WORDS, Place, VectorsError, native, word2vec_binary};
+use super::{MAX_DIM, MAX_WORDS, Place, VectorsError, fasttext, native, word2vec_binary};
 use crate::Result;
 
 /// The first two bytes of a gzip member.
@@ -31,6 +32,7 @@ const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 pub(super) enum Container {
     Gzip,
     Native,
+    FastText,
     Foreign,
 }
 
@@ -47,6 +49,8 @@ pub(super) fn container(input: &mut Input<'_>) -> Result<Container> {
         Container::Gzip
     } else if native::resembles(start) {
         Container::Native
+    } else if start.starts_with(&fasttext::MAGIC) {
+        Container::FastText
     } else {
         Container::Foreign
     })
@@ -193,6 +197,10 @@ mod tests {
         assert_eq!(container(b"\x1f\x8b\x08"), Container::Gzip);
         assert_eq!(container(b"\x40\0\0\0\0\0\0\0{"), Container::Native);
         assert_eq!(container(b"\x40\0\0\0\0\0\0\x01{"), Container::Foreign);
+        assert_eq!(
+            container(b"\xba\x16\x4f\x2f\x0c\0\0\0"),
+            Container::FastText
+        );
         assert_eq!(container(b"the 1 2"), Container::Foreign);
         assert_eq!(container(b""), Container::Foreign);
     }

@@ -115,6 +115,56 @@ pub enum VectorsError {
         at: Place,
     },
 
+    /// A fastText classifier.
+    #[error(
+        "a fastText classifier, which has no vectors of words on their own; \
+         train with `fasttext skipgram` or `fasttext cbow`"
+    )]
+    FastTextSupervised,
+    /// A quantised fastText model, as `.ftz` files are.
+    #[error(
+        "a quantised fastText model (.ftz), of which the vectors cannot be had; use its .bin or .vec"
+    )]
+    FastTextQuantized,
+    /// A number in a fastText model that cannot be.
+    #[error("not a usable fastText model: its {field} is {found}, possible is {possible}")]
+    FastTextField {
+        /// Which number.
+        field: &'static str,
+        /// What it says.
+        found: i64,
+        /// What it may be.
+        possible: String,
+    },
+    /// A matrix of a fastText model that does not fit the words.
+    #[error(
+        "its {matrix} matrix has {rows} rows of {columns} values where the header asks for {due} rows of {dim}"
+    )]
+    FastTextMatrix {
+        /// `input` or `output`.
+        matrix: &'static str,
+        /// Its rows.
+        rows: i64,
+        /// Its columns.
+        columns: i64,
+        /// The rows that follow from the header.
+        due: u64,
+        /// The dimension.
+        dim: usize,
+    },
+    /// A fastText model that is not whole.
+    #[error("{at}: the file ends inside a fastText model")]
+    FastTextCutShort {
+        /// Where the file ends.
+        at: Place,
+    },
+    /// Bytes after a fastText model.
+    #[error("{at}: the file goes on after the fastText model")]
+    FastTextSurplus {
+        /// Where the surplus begins.
+        at: Place,
+    },
+
     /// A line without a word and numbers between others that have them.
     #[error("{at}: the line is empty")]
     BlankLine {
@@ -296,6 +346,12 @@ pub enum VectorsError {
     /// The ids of words that are pieces do not ascend, or are no words.
     #[error("`piece_words` does not ascend, or names a word that is not there")]
     PieceWords,
+    /// N-grams without rows, or of lengths that cannot be.
+    #[error("its n-grams cannot be used: {detail}")]
+    Ngrams {
+        /// Why.
+        detail: String,
+    },
     /// A word's probability is not one.
     #[error("{at}: the probability {value} is not between 0 and 1")]
     BadProbability {

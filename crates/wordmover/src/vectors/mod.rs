@@ -8,6 +8,7 @@
 //! - word2vec's binary format,
 //! - word2vec's text format and fastText's `.vec`,
 //! - GloVe's text format (no header, two dimensions or more),
+//! - fastText's `.bin`, with its n-grams for words that it does not know,
 //! - our native form, a safetensors file that is mapped into memory and opens
 //!   in the time it takes to index its words,
 //!
@@ -21,6 +22,7 @@
 mod checksum;
 mod detect;
 mod error;
+mod fasttext;
 mod foreign;
 mod input;
 mod native;
@@ -50,7 +52,7 @@ use foreign::GrowingTable;
 use input::Input;
 use native::NativeTable;
 use rows::{ByteOwner, Rows};
-use subwords::Pieces;
+use subwords::Subwords;
 use words::WordList;
 
 /// The largest dimension accepted: far beyond any published table, and small
@@ -85,7 +87,7 @@ pub struct WordVectors {
     rows: Rows,
     checksum: OnceLock<String>,
     probabilities: Option<Vec<f32>>,
-    pieces: Option<Pieces>,
+    subwords: Option<Subwords>,
     /// Typical length of a vector.
     length: OnceLock<f64>,
 }
@@ -209,7 +211,7 @@ impl WordVectors {
             rows: Rows::from_floats(table.values, table.dim),
             checksum: OnceLock::new(),
             probabilities: None,
-            pieces: None,
+            subwords: None,
             length: OnceLock::new(),
         }
     }
@@ -227,7 +229,7 @@ impl WordVectors {
             rows,
             checksum,
             probabilities,
-            pieces,
+            subwords,
         } = native::load(owner, limit).map_err(invalid)?;
         let checksum = checksum.map_or_else(OnceLock::new, OnceLock::from);
         Ok(WordVectors {
@@ -236,7 +238,7 @@ impl WordVectors {
             rows,
             checksum,
             probabilities,
-            pieces,
+            subwords,
             length: OnceLock::new(),
         })
     }
@@ -255,6 +257,12 @@ impl WordVectors {
             return Self::from_owner(Arc::new(bytes), name, limit);
         }
         let limit = limit as u64;
+        if container == Container::FastText {
+            let (table, ngrams) = fasttext::read(&mut input, limit)?;
+            let mut vectors = Self::from_growing(table, name);
+            vectors.subwords = ngrams.map(Subwords::Ngrams);
+            return Ok(vectors);
+        }
         let table = match detect::foreign(&mut input)? {
             Foreign::Text(layout) => text::read(&mut input, &layout, limit)?,
             Foreign::Binary { dim, promised } => {

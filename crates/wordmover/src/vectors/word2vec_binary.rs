@@ -83,7 +83,7 @@ fn cut_short(
 }
 
 /// Appends the row that begins at byte `offset` of the file.
-fn push_row(values: &mut Vec<f32>, row: &[u8], offset: u64) -> Checked<()> {
+pub(super) fn push_row(values: &mut Vec<f32>, row: &[u8], offset: u64) -> Checked<()> {
     for (position, value) in floats(row).enumerate() {
         if !value.is_finite() {
             let at = Place::Byte(offset + 4 * position as u64);

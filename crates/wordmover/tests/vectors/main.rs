@@ -6,6 +6,7 @@ mod allocations;
 #[cfg(feature = "builtin-vectors")]
 mod builtin;
 mod checksum;
+mod fasttext;
 mod formats;
 mod mutation;
 mod native;

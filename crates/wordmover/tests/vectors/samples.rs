@@ -44,6 +44,53 @@ pub fn fasttext() -> Vec<u8> {
     [format!("{} {DIM}\n", TABLE.len()).into_bytes(), lines(" ")].concat()
 }
 
+/// fastText's model: every n-gram of two characters has the one row [`NGRAM`], and a word's row
+/// is such that the mean of it and of the word's n-grams is that of the table, without rounding.
+pub fn fasttext_bin() -> Vec<u8> {
+    let rows = TABLE.map(|(word, row)| {
+        let n = word.chars().count() as f32 + 1.0;
+        std::array::from_fn(|k| (n + 1.0) * row[k] - n * NGRAM[k])
+    });
+    let words = TABLE.map(|(word, _)| word.as_bytes());
+    fasttext_model(&words, [2, 2], &rows, &[NGRAM])
+}
+
+/// The vector of all n-grams.
+pub const NGRAM: [f32; DIM] = [1.0, 0.0, -1.0];
+
+/// A model of fastText with n-grams of the given lengths.
+pub fn fasttext_model(
+    words: &[&[u8]],
+    [least, most]: [i32; 2],
+    rows: &[[f32; DIM]],
+    ngrams: &[[f32; DIM]],
+) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut ints = |numbers: &[i32]| bytes.extend(numbers.iter().flat_map(|n| n.to_le_bytes()));
+    let (dim, n_words, n_buckets) = (DIM as i32, words.len() as i32, ngrams.len() as i32);
+    // Magic number, version; dim, ws, epoch, minCount, neg, wordNgrams; loss, model, bucket,
+    // minn, maxn, lrUpdateRate; t of eight bytes; entries, words, labels; tokens and pruned of
+    // eight bytes.
+    ints(&[793_712_314, 12, dim, 5, 5, 1, 5, 1]);
+    ints(&[2, 2, n_buckets, least, most, 100, 0, 0]);
+    ints(&[n_words, n_words, 0, 99, 0, -1, -1]);
+    for word in words {
+        bytes.extend(*word);
+        bytes.push(0);
+        bytes.extend(7_i64.to_le_bytes());
+        bytes.push(0);
+    }
+    let matrix = |rows: &[[f32; DIM]], bytes: &mut Vec<u8>| {
+        bytes.push(0);
+        bytes.extend((rows.len() as i64).to_le_bytes());
+        bytes.extend((DIM as i64).to_le_bytes());
+        bytes.extend(rows.iter().flatten().flat_map(|value| value.to_le_bytes()));
+    };
+    matrix(&[rows, ngrams].concat(), &mut bytes);
+    matrix(&rows[..1], &mut bytes);
+    bytes
+}
+
 fn lines(line_end: &str) -> Vec<u8> {
     let line = |(word, [a, b, c]): (&str, [f32; DIM])| format!("{word} {a} {b} {c}{line_end}\n");
     TABLE.map(line).concat().into_bytes()
@@ -69,6 +116,7 @@ pub fn foreign() -> Vec<(&'static str, Vec<u8>)> {
         ("word2vec text", word2vec_text()),
         ("fastText", fasttext()),
         ("GloVe", glove()),
+        ("fastText model", fasttext_bin()),
     ]
 }
 
@@ -78,6 +126,8 @@ pub fn all() -> Vec<(&'static str, Vec<u8>)> {
     all.push(("native f32", native(Precision::F32)));
     all.push(("native f16", native(Precision::F16)));
     all.push(("native int8", native(Precision::Int8)));
+    let ngrams = read(&fasttext_bin()).and_then(|table| table.to_native_bytes(Precision::F32));
+    all.push(("native with n-grams", ngrams.expect("the sample is sound")));
     all
 }
 

@@ -11,7 +11,8 @@
 //!
 //! and metadata `format`, `version`, `precision` and `checksum`, all strings. Parts of words
 //! are a second table, optional: `piece_ends`, `piece_scales`, `piece_vectors` and `pieces`,
-//! with `pieces_checksum`.
+//! with `pieces_checksum`. Hashed n-grams, instead of pieces, are `ngram_vectors` with
+//! `ngram_scales`, and `ngram_lengths` and `ngrams_checksum` in the metadata.
 //!
 //! Everything but the rows is checked on opening, and checked before memory is
 //! reserved for it; the rows are not touched, so that a mapped table costs only
@@ -52,6 +53,10 @@ const PIECES: Names = Names {
     rows: "piece_vectors",
     packed: "pieces",
 };
+
+/// The rows of n-grams, and their scales.
+const NGRAM_ROWS: &str = "ngram_vectors";
+const NGRAM_SCALES: &str = "ngram_scales";
 
 /// The type of the tensor `vectors`.
 fn dtype_of(precision: Precision) -> Dtype {

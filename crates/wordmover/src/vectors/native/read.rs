@@ -1,17 +1,17 @@
 //! Checks a native file and takes it over.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use safetensors::Dtype;
 use safetensors::tensor::{Metadata, TensorInfo};
 
-use super::{FORMAT, Names, PIECES, VERSION, WORDS, dtype_of};
+use super::{FORMAT, NGRAM_ROWS, NGRAM_SCALES, Names, PIECES, VERSION, WORDS, dtype_of};
 use crate::Result;
 use crate::container::{self, ContainerError};
 use crate::vectors::error::Checked;
 use crate::vectors::input::Input;
 use crate::vectors::rows::{ByteOwner, Rows};
-use crate::vectors::subwords::Pieces;
+use crate::vectors::subwords::{LONGEST_NGRAM, Ngrams, Pieces, Subwords};
 use crate::vectors::words::{Duplicate, WordList};
 use crate::vectors::{MAX_DIM, MAX_WORDS, Place, Precision, VectorsError, precision};
 
@@ -32,7 +32,7 @@ pub(in crate::vectors) struct NativeTable {
     /// Probabilities of the words in running text, if the file has them.
     pub(in crate::vectors) probabilities: Option<Vec<f32>>,
     /// Parts of words, if the file has them.
-    pub(in crate::vectors) pieces: Option<Pieces>,
+    pub(in crate::vectors) subwords: Option<Subwords>,
 }
 
 /// Takes the bytes of a native file from a stream.
@@ -70,28 +70,35 @@ pub(in crate::vectors) fn load(owner: ByteOwner, limit: usize) -> Checked<Native
         Some(_) => Some(file.probabilities(n_words, n_kept)?),
         None => None,
     };
-    let pieces = match (metadata.info(PIECES.rows), stated.pieces_checksum) {
-        (None, _) => None,
+    let subwords = match (metadata.info(PIECES.rows), metadata.info(NGRAM_ROWS)) {
+        (None, None) => None,
         (Some(_), None) => {
-            return Err(VectorsError::NativeMetadata {
-                key: "pieces_checksum",
-                found: None,
-            });
-        }
-        (Some(_), Some(checksum)) => {
+            let checksum = stated.pieces_checksum?;
             let (pieces, piece_rows, _) = file.table(&PIECES, usize::MAX)?;
             let piece_words = file.piece_words(n_words, n_kept)?;
-            if piece_rows.dim() != rows.dim() {
-                let dim = piece_rows.dim();
-                return Err(VectorsError::Dimension { dim });
-            }
-            Some(Pieces::new(
+            same_dim(&piece_rows, &rows)?;
+            Some(Subwords::Pieces(Pieces::new(
                 pieces,
                 piece_rows,
                 piece_words,
                 &words,
                 checksum,
-            ))
+            )))
+        }
+        (None, Some(info)) => {
+            let (lengths, checksum) = (stated.ngram_lengths?, stated.ngrams_checksum?);
+            let (ngram_rows, n_rows) = file.ngram_rows(info)?;
+            same_dim(&ngram_rows, &rows)?;
+            Some(Subwords::Ngrams(Ngrams::new(
+                lengths,
+                ngram_rows,
+                n_rows,
+                Some(checksum),
+            )))
+        }
+        (Some(_), Some(_)) => {
+            let detail = "it has pieces of words, too".to_owned();
+            return Err(VectorsError::Ngrams { detail });
         }
     };
     Ok(NativeTable {
@@ -99,8 +106,16 @@ pub(in crate::vectors) fn load(owner: ByteOwner, limit: usize) -> Checked<Native
         rows,
         checksum: (n_kept == n_words).then_some(stated.checksum),
         probabilities,
-        pieces,
+        subwords,
     })
+}
+
+/// Parts of words have vectors like those of words.
+fn same_dim(parts: &Rows, words: &Rows) -> Checked<()> {
+    match parts.dim() == words.dim() {
+        true => Ok(()),
+        false => Err(VectorsError::Dimension { dim: parts.dim() }),
+    }
 }
 
 /// A file whose container is sound.
@@ -169,6 +184,28 @@ impl<'b> File<'b> {
         Ok((words, rows, n_words))
     }
 
+    /// The rows of n-grams, and how many there are.
+    fn ngram_rows(&self, info: &TensorInfo) -> Checked<(Rows, u32)> {
+        let dtype = dtype_of(self.precision);
+        let &[n_rows, dim] = &info.shape[..] else {
+            return Err(mismatch(NGRAM_ROWS, info, dtype, "[buckets, dim]"));
+        };
+        if info.dtype != dtype {
+            let shape = format!("[{n_rows}, {dim}]");
+            return Err(mismatch(NGRAM_ROWS, info, dtype, &shape));
+        }
+        let n = u32::try_from(n_rows).ok().filter(|&n| n > 0);
+        let n = n.ok_or_else(|| VectorsError::Ngrams {
+            detail: format!("there are {n_rows} rows"),
+        })?;
+        let scales = match self.precision {
+            Precision::Int8 => read_scales(self.column(NGRAM_SCALES, Dtype::F32, n_rows)?, n_rows)?,
+            Precision::F32 | Precision::F16 => Vec::new(),
+        };
+        let (owner, range) = (self.owner.clone(), self.range(info));
+        Ok((Rows::stored(owner, range, dim, self.precision, scales), n))
+    }
+
     /// Ids of the words that are pieces, too, among those that are kept.
     fn piece_words(&self, n_words: usize, n_kept: usize) -> Checked<Vec<u32>> {
         let name = "piece_words";
@@ -215,7 +252,10 @@ impl From<ContainerError> for VectorsError {
 struct Stated {
     precision: Precision,
     checksum: String,
-    pieces_checksum: Option<String>,
+    /// What a file without parts of words need not say.
+    pieces_checksum: Checked<String>,
+    ngrams_checksum: Checked<String>,
+    ngram_lengths: Checked<RangeInclusive<usize>>,
 }
 
 impl Stated {
@@ -245,13 +285,26 @@ impl Stated {
             found: get(key),
         };
         let precision = get("precision").and_then(|name| name.parse().ok());
-        let checksum = get("checksum").filter(|sum| is_checksum(sum));
+        let checksum = |key| {
+            let stated = get(key).filter(|sum| is_checksum(sum));
+            stated.ok_or_else(|| unusable(key))
+        };
+        let lengths = get("ngram_lengths").as_deref().and_then(parse_lengths);
         Ok(Stated {
             precision: precision.ok_or_else(|| unusable("precision"))?,
-            checksum: checksum.ok_or_else(|| unusable("checksum"))?,
-            pieces_checksum: get("pieces_checksum").filter(|sum| is_checksum(sum)),
+            checksum: checksum("checksum")?,
+            pieces_checksum: checksum("pieces_checksum"),
+            ngrams_checksum: checksum("ngrams_checksum"),
+            ngram_lengths: lengths.ok_or_else(|| unusable("ngram_lengths")),
         })
     }
+}
+
+/// `3-6`: from 1 to the longest that are accepted.
+fn parse_lengths(text: &str) -> Option<RangeInclusive<usize>> {
+    let (least, most) = text.split_once('-')?;
+    let (least, most) = (least.parse().ok()?, most.parse().ok()?);
+    (1 <= least && least <= most && most <= LONGEST_NGRAM).then_some(least..=most)
 }
 
 fn is_checksum(text: &str) -> bool {

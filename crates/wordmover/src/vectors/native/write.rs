@@ -5,12 +5,13 @@ use std::path::Path;
 
 use safetensors::Dtype;
 
-use super::{FORMAT, Names, PIECES, VERSION, WORDS, dtype_of};
+use super::{FORMAT, NGRAM_ROWS, NGRAM_SCALES, Names, PIECES, VERSION, WORDS, dtype_of};
 use crate::atomic_file;
 use crate::container;
 use crate::vectors::checksum::VectorsHash;
 use crate::vectors::error::Checked;
 use crate::vectors::rows::Rows;
+use crate::vectors::subwords::{Ngrams, Subwords};
 use crate::vectors::words::WordList;
 use crate::vectors::{Place, Precision, VectorsError, WordVectors, precision};
 use crate::{Error, Result};
@@ -70,6 +71,7 @@ struct Writer<'a> {
     words: Table<'a>,
     pieces: Option<Table<'a>>,
     piece_words: &'a [u32],
+    ngrams: Option<NgramTable<'a>>,
     probabilities: &'a [f32],
     header: Vec<u8>,
 }
@@ -77,7 +79,13 @@ struct Writer<'a> {
 impl<'a> Writer<'a> {
     fn new(vectors: &'a WordVectors, precision: Precision) -> Checked<Self> {
         let words = Table::new(&vectors.words, &vectors.rows, precision)?;
-        let pieces = vectors.pieces.as_ref();
+        let (pieces, ngrams) = match &vectors.subwords {
+            Some(Subwords::Pieces(pieces)) => (Some(pieces), None),
+            Some(Subwords::Ngrams(ngrams)) => (None, Some(ngrams)),
+            None => (None, None),
+        };
+        let ngrams = ngrams.map(|ngrams| NgramTable::new(ngrams, precision));
+        let ngrams = ngrams.transpose()?;
         let piece_words = pieces.map_or(&[][..], |pieces| pieces.words());
         let pieces = pieces.map(|pieces| Table::new(pieces.list(), pieces.rows(), precision));
         let mut pieces = pieces.transpose()?;
@@ -98,6 +106,13 @@ impl<'a> Writer<'a> {
             tensors.extend(pieces.columns(&PIECES));
             tensors.push(("piece_words", Dtype::U32, vec![piece_words.len()]));
         }
+        if let Some(ngrams) = &ngrams {
+            entries.push(("ngram_lengths", &ngrams.lengths));
+            entries.push(("ngrams_checksum", &ngrams.checksum));
+            if precision == Precision::Int8 {
+                tensors.push((NGRAM_SCALES, Dtype::F32, vec![ngrams.n_rows]));
+            }
+        }
         if !probabilities.is_empty() {
             tensors.push(("probabilities", Dtype::F32, vec![probabilities.len()]));
         }
@@ -105,11 +120,16 @@ impl<'a> Writer<'a> {
         if let Some(pieces) = &pieces {
             tensors.extend(pieces.rows_and_words(&PIECES));
         }
+        if let Some(ngrams) = &ngrams {
+            let shape = vec![ngrams.n_rows, ngrams.rows.dim()];
+            tensors.push((NGRAM_ROWS, dtype_of(precision), shape));
+        }
         Ok(Writer {
             header: container::header(&entries, tensors),
             words,
             pieces,
             piece_words,
+            ngrams,
             probabilities,
         })
     }
@@ -121,10 +141,88 @@ impl<'a> Writer<'a> {
         for id in self.piece_words {
             out.write_all(&id.to_le_bytes())?;
         }
+        for scale in self.ngrams.iter().flat_map(|ngrams| &ngrams.scales) {
+            out.write_all(&scale.to_le_bytes())?;
+        }
         for probability in self.probabilities {
             out.write_all(&probability.to_le_bytes())?;
         }
-        tables().try_for_each(|table| table.write_rows_and_words(out))
+        tables().try_for_each(|table| table.write_rows_and_words(out))?;
+        match &self.ngrams {
+            Some(ngrams) => write_rows(ngrams.rows, ngrams.n_rows, ngrams.precision, out),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Encodes all rows and takes note of their decoded values; returns the scales, which only
+/// int8 has.
+fn encode_rows(
+    rows: &Rows,
+    n_rows: usize,
+    precision: Precision,
+    hash: &mut VectorsHash,
+    refuse: impl Fn(usize, precision::Unrepresentable) -> VectorsError,
+) -> Checked<Vec<f32>> {
+    let mut scales = Vec::new();
+    let (mut encoded, mut decoded) = (Vec::new(), vec![0.0; rows.dim()]);
+    for id in 0..n_rows {
+        encoded.clear();
+        let scale = rows
+            .encode_row(id, precision, &mut encoded)
+            .map_err(|unrepresentable| refuse(id, unrepresentable))?;
+        precision::decode(&encoded, precision, scale, &mut decoded);
+        hash.row(&decoded);
+        if precision == Precision::Int8 {
+            scales.push(scale);
+        }
+    }
+    Ok(scales)
+}
+
+fn write_rows(
+    rows: &Rows,
+    n_rows: usize,
+    precision: Precision,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let mut encoded = Vec::new();
+    for id in 0..n_rows {
+        encoded.clear();
+        // Rows do not change; but a file that is mapped could.
+        rows.encode_row(id, precision, &mut encoded)
+            .map_err(|_| io::Error::other("the vectors changed while they were written"))?;
+        out.write_all(&encoded)?;
+    }
+    Ok(())
+}
+
+/// Rows of n-grams, which have no names.
+struct NgramTable<'a> {
+    rows: &'a Rows,
+    n_rows: usize,
+    precision: Precision,
+    lengths: String,
+    scales: Vec<f32>,
+    checksum: String,
+}
+
+impl<'a> NgramTable<'a> {
+    fn new(ngrams: &'a Ngrams, precision: Precision) -> Checked<Self> {
+        let (rows, n_rows) = (ngrams.rows(), ngrams.n_rows() as usize);
+        let mut hash = VectorsHash::of_ngrams(rows.dim(), ngrams);
+        let refuse =
+            |_, unrepresentable| refuse("an n-gram", Place::Piece, unrepresentable, precision);
+        let scales = encode_rows(rows, n_rows, precision, &mut hash, refuse)?;
+        let lengths = ngrams.lengths();
+        Ok(NgramTable {
+            rows,
+            n_rows,
+            precision,
+            lengths: format!("{}-{}", lengths.start(), lengths.end()),
+            scales,
+            checksum: hash.finish(),
+        })
     }
 }
 
@@ -145,20 +243,11 @@ struct Table<'a> {
 impl<'a> Table<'a> {
     fn new(words: &'a WordList, rows: &'a Rows, precision: Precision) -> Checked<Self> {
         let mut hash = VectorsHash::new(rows.dim(), words);
-        let mut scales = Vec::with_capacity(words.len());
-        let (mut encoded, mut decoded) = (Vec::new(), vec![0.0; rows.dim()]);
-        for id in 0..words.len() {
-            encoded.clear();
-            let scale = rows
-                .encode_row(id, precision, &mut encoded)
-                .map_err(|unrepresentable| refuse(words, id, unrepresentable, precision))?;
-            precision::decode(&encoded, precision, scale, &mut decoded);
-            hash.row(&decoded);
-            scales.push(scale);
-        }
-        if precision != Precision::Int8 {
-            scales.clear();
-        }
+        let refuse = |id, unrepresentable| {
+            let at = Place::Entry(id as u64 + 1);
+            refuse(words.word(id as u32), at, unrepresentable, precision)
+        };
+        let scales = encode_rows(rows, words.len(), precision, &mut hash, refuse)?;
         Ok(Table {
             words,
             rows,
@@ -197,37 +286,26 @@ impl<'a> Table<'a> {
     }
 
     fn write_rows_and_words(&self, out: &mut impl Write) -> io::Result<()> {
-        let mut encoded = Vec::new();
-        for id in 0..self.words.len() {
-            encoded.clear();
-            // Rows do not change; but a file that is mapped could.
-            self.rows
-                .encode_row(id, self.precision, &mut encoded)
-                .map_err(|_| io::Error::other("the vectors changed while they were written"))?;
-            out.write_all(&encoded)?;
-        }
+        write_rows(self.rows, self.words.len(), self.precision, out)?;
         out.write_all(self.words.packed().as_bytes())
     }
 }
 
 fn refuse(
-    words: &WordList,
-    id: usize,
+    word: &str,
+    at: Place,
     precision::Unrepresentable(value): precision::Unrepresentable,
     precision: Precision,
 ) -> VectorsError {
     if value.is_finite() {
-        let word = words.word(id as u32).to_owned();
+        let word = word.to_owned();
         VectorsError::TooLargeForPrecision {
             word,
             value,
             precision,
         }
     } else {
-        let at = Place::Entry(id as u64 + 1);
-        VectorsError::NotFinite {
-            at,
-            value: value.to_string(),
-        }
+        let value = value.to_string();
+        VectorsError::NotFinite { at, value }
     }
 }

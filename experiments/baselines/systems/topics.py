@@ -1,0 +1,65 @@
+"""Nearest neighbours in spaces of topics: LSI and LDA."""
+
+import numpy as np
+
+from choice import euclidean, knn, say, unit
+from corpus import Outcome, Split
+from systems.counts import counted, idf_of
+
+LSI_DIMENSIONS = [25, 50, 100, 200, 400]
+LDA_TOPICS = [25, 50, 100, 200]
+BURN_IN, ITERATIONS = 100, 1000
+"""The paper's appendix."""
+
+
+def lsi(split: Split) -> Outcome:
+    """Counts, or counts damped and weighted as TF-IDF, projected on their singular vectors; rows of
+    length 1. Weights, dimension and K are chosen."""
+    from scipy import sparse
+    from sklearn.decomposition import TruncatedSVD
+
+    outcome = Outcome()
+    candidates = {}
+    with outcome.stage("features"):
+        train, test = counted(split)
+        weights = sparse.diags(idf_of(train))
+        rows = {
+            "counts": (train, test),
+            "log tf-idf": tuple((m.log1p() @ weights).tocsr() for m in (train, test)),
+        }
+        for name, (a, b) in rows.items():
+            most = min(LSI_DIMENSIONS[-1], min(a.shape) - 1)
+            svd = TruncatedSVD(most, random_state=split.seed)
+            a, b = svd.fit_transform(a), svd.transform(b)
+            for d in [d for d in LSI_DIMENSIONS if d <= most] or [most]:
+                x, y = unit(a[:, :d]), unit(b[:, :d])
+                candidates[f"{name}, {d} dimensions"] = (euclidean(x, x), euclidean(y, x))
+    knn(split, outcome, candidates)
+    return outcome
+
+
+def lda(split: Split) -> Outcome:
+    """Collapsed Gibbs sampling on training and test documents, as in the paper; neighbours by
+    Hellinger's distance between shares of topics. The number of topics and K are chosen."""
+    import tomotopy
+
+    outcome = Outcome(parameters={"burn_in": BURN_IN, "iterations": ITERATIONS})
+    candidates = {}
+    n_train = len(split.train)
+    with outcome.stage("features"):
+        for n_topics in LDA_TOPICS:
+            model = tomotopy.LDAModel(k=n_topics, alpha=50 / n_topics, eta=200 / 10_000, seed=split.seed)
+            places = []
+            for tokens in split.train.tokens + split.test.tokens:
+                places.append(model.add_doc(tokens) if tokens else None)
+            model.burn_in = BURN_IN
+            for done in range(0, ITERATIONS, 100):
+                model.train(100, workers=1)
+                say(f"  {n_topics} topics: {done + 100} of {ITERATIONS} iterations")
+            even = np.full(n_topics, 1 / n_topics)
+            shares = [even if p is None else model.docs[p].get_topic_dist() for p in places]
+            rows = np.sqrt(np.array(shares))
+            x, y = rows[:n_train], rows[n_train:]
+            candidates[f"{n_topics} topics"] = (euclidean(x, x), euclidean(y, x))
+    knn(split, outcome, candidates)
+    return outcome
