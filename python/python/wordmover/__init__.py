@@ -10,11 +10,13 @@ The numbers are those of the program `wordmover`, bit for bit, at any number of 
 
 from importlib.metadata import version as _version
 
-from wordmover._distance import WordMove, transport, transport_batch, wmd
+# First, since it says clearly what NumPy does not: that subinterpreters are not served.
+from wordmover._native import ModelError, WordVectors, get_num_threads, set_num_threads  # isort: skip
+from wordmover._distance import WordMove, pairwise_wmd, wmd
 from wordmover._embedding import WordMoversEmbedding
-from wordmover._native import ModelError, WordVectors, get_num_threads, set_num_threads
 from wordmover._neighbors import KNeighborsWMD
 from wordmover._svm import LinearSVM
+from wordmover._transport import emd, emd2, transport, transport_batch
 
 __version__ = _version("wordmover")
 
@@ -25,7 +27,10 @@ __all__ = [
     "WordMove",
     "WordMoversEmbedding",
     "WordVectors",
+    "emd",
+    "emd2",
     "get_num_threads",
+    "pairwise_wmd",
     "set_num_threads",
     "transport",
     "transport_batch",
