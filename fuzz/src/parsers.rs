@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 use sha2::{Digest, Sha256};
 use wordmover::text::{Case, StopWords, Tokenizer};
 use wordmover::vectors::Precision;
-use wordmover::{ModelFile, WordMoversEmbedding, WordProbabilities, WordVectors};
+use wordmover::{ModelFile, WordMoversEmbedding, WordVectors, document::WordProbabilities};
 use wordmover_classify::{ClassifierInfo, TextClassifier};
 
 use crate::input::{self, Format, InputOptions};

@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 use wordmover::transport::{
     Certificate, Workspace, cost, relaxed_from_demand, relaxed_from_supply, solve,
 };
-use wordmover::{Document, Neighbor, Normalization, WmdIndex, WordSpace, WordVectors, wmd};
+use wordmover::{Document, Neighbor, WmdIndex, WordVectors, wmd, space::{Normalization, WordSpace}};
 use wordmover_learn::{Features, LinearSvm, SvmParams};
 
 use crate::bytes::Bytes;

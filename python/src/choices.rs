@@ -7,7 +7,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyString};
 use wordmover::names::Named;
 use wordmover::text::{Case, StopWords, Tokenizer};
-use wordmover::{Components, Error, Gamma, Normalization, UnknownWords};
+use wordmover::{
+    Error,
+    embedding::{Components, Gamma},
+    space::{Normalization, UnknownWords},
+};
 
 use crate::texts::kind_of;
 

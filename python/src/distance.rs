@@ -9,7 +9,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rayon::prelude::*;
 use wordmover::{
-    Document, DocumentFitter, DocumentModel, DocumentParams, Error, Weighting, WmdIndex, wmd,
+    Document, DocumentModel, Error, Weighting, WmdIndex,
+    document_model::{DocumentFitter, DocumentParams},
+    wmd,
 };
 
 use crate::choices;
@@ -102,7 +104,7 @@ pub fn distance_of_words(
     let model = every_word(DocumentParams::default().normalization(normalization), vectors)?;
     let [a, b] = [a, b].map(|words| {
         let words = words.iter().map(String::as_str);
-        model.document(&wordmover::WordCounts::from_tokens(words, vectors))
+        model.document(&wordmover::document::WordCounts::from_tokens(words, vectors))
     });
     let space = model.space().clone();
     if a.len().saturating_mul(b.len()) > LONG {
@@ -269,7 +271,7 @@ impl Index {
         let n_queries = queries.len();
         let found = run(py, progress, move |monitor| {
             let advance: &mut dyn FnMut(&_) -> ControlFlow<()> =
-                &mut |done: &wordmover::SearchStatistics| monitor.advance(done.queries);
+                &mut |done: &wordmover::neighbors::SearchStatistics| monitor.advance(done.queries);
             index.search_batch(&queries, k, advance)
         })?;
         let mut distances = vec![f64::INFINITY; n_queries * k];

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use wordmover::{EmbeddingParams, Error, PostProcessing, RandomWords, Weighting};
+use wordmover::{
+    EmbeddingParams, Error, Weighting, embedding::PostProcessing, random_documents::RandomWords,
+};
 
 use crate::choices;
 use crate::errors::{no_words, to_python};
@@ -15,7 +17,7 @@ use crate::words::WordCounts;
 /// Counted words and parameters, ready to fit a model.
 #[pyclass(frozen, module = "wordmover._native")]
 pub struct Fitter {
-    fitter: Arc<wordmover::Fitter>,
+    fitter: Arc<wordmover::embedding::Fitter>,
     min_count: u64,
 }
 
@@ -62,7 +64,7 @@ impl Fitter {
         let params = params.check().map_err(to_python)?;
         let (counts, vectors) = (counts.get().0.clone(), vectors.get().0.clone());
         let fitter = run(py, None, move |_| {
-            let mut fitter = wordmover::Fitter::new(params, vectors);
+            let mut fitter = wordmover::embedding::Fitter::new(params, vectors);
             for counts in counts.iter() {
                 fitter.observe(counts);
             }
@@ -91,7 +93,7 @@ impl Fitter {
     fn draw(&self, py: Python<'_>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<Drawn> {
         let fitter = self.fitter.clone();
         let drawn = run(py, progress, move |monitor| {
-            let fitter = wordmover::Fitter::clone(&fitter);
+            let fitter = wordmover::embedding::Fitter::clone(&fitter);
             match fitter.draw(&mut |done| monitor.advance(done.distances)) {
                 Err(Error::EmptyCorpus { n_documents }) => Ok(Err(n_documents)),
                 other => other.map(Ok),
@@ -106,7 +108,7 @@ impl Fitter {
 
 /// An embedding without its gamma.
 #[pyclass(frozen, module = "wordmover._native")]
-pub struct Drawn(Arc<wordmover::DrawnEmbedding>);
+pub struct Drawn(Arc<wordmover::embedding::DrawnEmbedding>);
 
 #[pymethods]
 impl Drawn {

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use wordmover::names::Named;
 use wordmover::text::StopWords;
-use wordmover::{Document, Gamma, ModelFile, WordMoversEmbedding};
+use wordmover::{ModelFile, WordMoversEmbedding, document::Document, embedding::Gamma};
 
 use crate::choices;
 use crate::errors::to_python;

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyDict, PyList, PyString, PyTuple};
 use rayon::prelude::*;
 use wordmover::text::{Case, Tokenizer};
-use wordmover::{WordCounts, WordVectors};
+use wordmover::{WordVectors, document::WordCounts};
 
 use crate::pool::pool;
 

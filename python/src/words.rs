@@ -14,7 +14,7 @@ use crate::vectors::PyWordVectors;
 
 /// The known words of each document of a corpus and how often each occurs.
 #[pyclass(frozen, module = "wordmover._native")]
-pub struct WordCounts(pub Arc<Vec<wordmover::WordCounts>>);
+pub struct WordCounts(pub Arc<Vec<wordmover::document::WordCounts>>);
 
 type PyArray<'py, T> = Bound<'py, PyArray1<T>>;
 
@@ -102,15 +102,14 @@ impl WordCounts {
             return Err(PyValueError::new_err("damaged pickle of counted words"));
         }
         let documents = words.into_iter().zip(unknown).zip(n_known).zip(n_unknown);
-        let documents =
-            documents.map(
-                |(((words, unknown), &n_known), &n_unknown)| wordmover::WordCounts {
-                    words,
-                    unknown,
-                    n_known,
-                    n_unknown,
-                },
-            );
+        let documents = documents.map(|(((words, unknown), &n_known), &n_unknown)| {
+            wordmover::document::WordCounts {
+                words,
+                unknown,
+                n_known,
+                n_unknown,
+            }
+        });
         Ok(WordCounts(Arc::new(documents.collect())))
     }
 }

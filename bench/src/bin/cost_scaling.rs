@@ -18,7 +18,8 @@ use plotters::prelude::*;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use wordmover::{
-    Document, EmbeddingParams, EmbeddingStatistics, Gamma, WordMoversEmbedding, WordVectors,
+    Document, EmbeddingParams, WordMoversEmbedding, WordVectors,
+    embedding::{EmbeddingStatistics, Gamma},
 };
 
 const REPEATS: usize = 5;

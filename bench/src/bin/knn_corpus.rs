@@ -28,8 +28,11 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 use rayon::prelude::*;
 use wordmover::text::{StopWords, Tokenizer};
 use wordmover::{
-    Document, Neighbor, Normalization, SearchStatistics, WmdIndex, WordCounts, WordSpace,
-    WordVectors, wmd,
+    Document, Neighbor, WmdIndex, WordVectors,
+    document::WordCounts,
+    neighbors::SearchStatistics,
+    space::{Normalization, WordSpace},
+    wmd,
 };
 
 const K: usize = 19;

@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 use flate2::read::MultiGzDecoder;
 use serde_json::json;
 use wordmover::{
-    Document, EmbeddingIndex, EmbeddingParams, Neighbor, SearchStatistics, WmdIndex,
-    WordMoversEmbedding, WordVectors,
+    Document, EmbeddingIndex, EmbeddingParams, Neighbor, WmdIndex, WordMoversEmbedding,
+    WordVectors, neighbors::SearchStatistics,
 };
 
 const K: usize = 10;

@@ -24,7 +24,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use wordmover::transport::Workspace;
-use wordmover::{Document, Normalization, WordCounts, WordSpace, WordVectors, wmd};
+use wordmover::{
+    Document, WordVectors,
+    document::WordCounts,
+    space::{Normalization, WordSpace},
+    wmd,
+};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

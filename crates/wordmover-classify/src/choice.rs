@@ -514,7 +514,7 @@ impl Search<'_> {
         let table = Features::new(&distances, n_features)?;
         let distances = table.gather(&sample.rows);
         let table = Features::new(&distances, n_features)?;
-        let features = &wordmover::raw_features;
+        let features = &wordmover::embedding::raw_features;
         let surface = grid::search(grid, &[table], features, &labels, &sample.folds, &|| {
             observer(Event::Steps(1))
         })?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use wordmover::text::Tokenizer;
-use wordmover::{WordCounts, WordVectors};
+use wordmover::{WordVectors, document::WordCounts};
 
 use crate::counted_text::CountedText;
 use crate::error::{Error, Result};

@@ -3,7 +3,7 @@
 use std::borrow::Borrow;
 
 use wordmover::text::{Case, StopWords, Tokenizer};
-use wordmover::{WordCounts, WordVectors};
+use wordmover::{WordVectors, document::WordCounts};
 
 /// The words of a text, counted for the Word Mover's Embedding and in their order for the
 /// view of words.

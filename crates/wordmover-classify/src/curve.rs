@@ -3,7 +3,10 @@
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
-use wordmover::{EmbeddingParams, EmbeddingStatistics, Gamma, WordMoversEmbedding};
+use wordmover::{
+    EmbeddingParams, WordMoversEmbedding,
+    embedding::{EmbeddingStatistics, Gamma},
+};
 use wordmover_learn::{Features, LinearSvm, metrics};
 
 use crate::choice::{WmeChoice, svm};
@@ -151,7 +154,7 @@ impl Columns {
 fn features(distances: &[f32], n_most: usize, n: usize, gamma: f64) -> Result<Vec<f32>> {
     let distances = Features::new(distances, n_most)?.first_columns(n)?;
     let rows: Vec<usize> = (0..distances.n_rows()).collect();
-    Ok(wordmover::raw_features(
+    Ok(wordmover::embedding::raw_features(
         &distances.gather(&rows),
         n,
         Some(gamma),

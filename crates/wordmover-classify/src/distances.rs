@@ -7,7 +7,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use wordmover::{Document, EmbeddingParams, EmbeddingStatistics, Gamma, WordMoversEmbedding};
+use wordmover::{
+    Document, EmbeddingParams, WordMoversEmbedding,
+    embedding::{EmbeddingStatistics, Gamma},
+};
 
 use crate::cache::{Cache, Key, KeyBuilder};
 use crate::error::Result;

@@ -1,7 +1,7 @@
 //! What the user chooses; `docs/protocols.md` says why the protocols are as they are.
 
 use serde::{Deserialize, Serialize};
-use wordmover::{EmbeddingParams, UnknownWords, Weighting};
+use wordmover::{EmbeddingParams, Weighting, space::UnknownWords};
 
 use crate::error::{Error, Result};
 use crate::views::Views;

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use wordmover::{Document, DocumentFitter, DocumentModel, DocumentParams, Weighting};
+use wordmover::{
+    Document, DocumentModel, Weighting,
+    document_model::{DocumentFitter, DocumentParams},
+};
 
 use crate::corpus::LabeledCorpus;
 use crate::error::{Error, Result};

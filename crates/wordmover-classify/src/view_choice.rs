@@ -114,7 +114,11 @@ impl ViewSearch<'_> {
             let distances = Features::new(&distances, meanings.n_features)?;
             let distances = distances.gather(meanings.rows);
             Ok(Some((
-                wordmover::raw_features(&distances, meanings.n_features, Some(meanings.gamma)),
+                wordmover::embedding::raw_features(
+                    &distances,
+                    meanings.n_features,
+                    Some(meanings.gamma),
+                ),
                 meanings.n_features,
             )))
         })

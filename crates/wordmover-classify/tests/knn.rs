@@ -18,7 +18,8 @@ fn bags(train: &LabeledCorpus, weighting: Weighting) -> (WordMoversEmbedding, Ve
         .embedding
         .weighting(weighting);
     let params = params.tokenizer(train.tokenizer().clone());
-    let mut fitter = wordmover::Fitter::new(params.check().unwrap(), train.vectors().clone());
+    let mut fitter =
+        wordmover::embedding::Fitter::new(params.check().unwrap(), train.vectors().clone());
     train
         .documents()
         .iter()

@@ -9,7 +9,11 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle, WeakProgressBar};
-use wordmover::{UnknownWords, WordCounts, WordSpace, WordVectors};
+use wordmover::{
+    WordVectors,
+    document::WordCounts,
+    space::{UnknownWords, WordSpace},
+};
 use wordmover_classify::Event;
 
 /// A terminal with fewer columns has no room for a bar.

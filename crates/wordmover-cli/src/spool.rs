@@ -8,7 +8,7 @@ use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 
 use anyhow::{Context, Result};
 use tempfile::SpooledTempFile;
-use wordmover::WordCounts;
+use wordmover::document::WordCounts;
 
 /// Bytes kept in memory before a file is made.
 const IN_MEMORY: usize = 32 << 20;

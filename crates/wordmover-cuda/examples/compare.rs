@@ -23,8 +23,10 @@ use std::time::Instant;
 
 use flate2::read::MultiGzDecoder;
 use wordmover::{
-    Document, EmbeddingParams, Gamma, RandomWords, Weighting, Word, WordCounts,
-    WordMoversEmbedding, WordVectors,
+    Document, EmbeddingParams, Weighting, WordMoversEmbedding, WordVectors,
+    document::{Word, WordCounts},
+    embedding::Gamma,
+    random_documents::RandomWords,
 };
 use wordmover_cuda::{Bags, Device, RandomDocuments};
 

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use flate2::read::GzDecoder;
 use serde::{Deserialize, Serialize};
 use wordmover::text::{Case, StopWords, Tokenizer};
-use wordmover::{EmbeddingParams, WordCounts, WordVectors};
+use wordmover::{EmbeddingParams, WordVectors, document::WordCounts};
 use wordmover_classify::{CountedText, LabeledCorpus, random_splits};
 use wordmover_learn::split::Split;
 

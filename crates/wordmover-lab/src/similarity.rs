@@ -9,8 +9,11 @@ use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use wordmover::text::{Case, Tokenizer};
 use wordmover::{
-    Components, EmbeddingParams, Normalization, Similarity, Weighting, WordCounts,
-    WordProbabilities, WordVectors, pearson, spearman,
+    EmbeddingParams, Similarity, Weighting, WordVectors,
+    document::{WordCounts, WordProbabilities},
+    embedding::Components,
+    similarity::{pearson, spearman},
+    space::Normalization,
 };
 
 use crate::record::{Environment, Files};

@@ -9,7 +9,9 @@ use std::sync::Arc;
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use wordmover::transport::Workspace;
 use wordmover::{
-    Document, EmbeddingParams, Normalization, WordMoversEmbedding, WordSpace, WordVectors, wmd,
+    Document, EmbeddingParams, WordMoversEmbedding, WordVectors,
+    space::{Normalization, WordSpace},
+    wmd,
 };
 
 /// splitmix64: uniform numbers from a fixed seed.

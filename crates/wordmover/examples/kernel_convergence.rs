@@ -12,7 +12,10 @@ mod toy;
 use std::error::Error;
 
 use plotters::prelude::*;
-use wordmover::{Gamma, WordMoversEmbedding, kernel};
+use wordmover::{
+    WordMoversEmbedding,
+    embedding::{Gamma, kernel},
+};
 
 const GAMMA: f64 = 0.7;
 const N_SEEDS: u64 = 100;

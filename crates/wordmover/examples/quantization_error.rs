@@ -14,7 +14,12 @@ use std::sync::Arc;
 
 use wordmover::text::Tokenizer;
 use wordmover::vectors::Precision;
-use wordmover::{Document, Normalization, WordCounts, WordSpace, WordVectors, wmd};
+use wordmover::{
+    Document, WordVectors,
+    document::WordCounts,
+    space::{Normalization, WordSpace},
+    wmd,
+};
 
 #[expect(clippy::print_stdout, reason = "this is a program")]
 fn main() -> Result<(), Box<dyn Error>> {

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use wordmover::{EmbeddingParams, WordMoversEmbedding, WordVectors, cosine};
+use wordmover::{EmbeddingParams, WordMoversEmbedding, WordVectors, similarity::cosine};
 
 const TEXTS: [&str; 6] = [
     "Obama speaks to the media in Illinois",

@@ -23,8 +23,8 @@ use crate::principal;
 /// ```
 /// use std::sync::Arc;
 /// use wordmover::text::{StopWords, Tokenizer};
-/// use wordmover::{AveragedVectors, DocumentFitter, DocumentParams, Normalization, Weighting};
-/// use wordmover::{WordVectors, cosine};
+/// use wordmover::{Weighting, average::AveragedVectors, document_model::{DocumentFitter, DocumentParams}, space::Normalization};
+/// use wordmover::{WordVectors, similarity::cosine};
 ///
 /// let tokenizer = Tokenizer { stop_words: StopWords::None, ..Tokenizer::default() };
 /// let params = DocumentParams::default()

@@ -26,7 +26,7 @@ pub enum Word<'w> {
     /// A word of the table, by its id.
     Known(u32),
     /// A word that the table lacks. It has a vector nevertheless, made of its letters: see
-    /// [`UnknownWords`](crate::UnknownWords).
+    /// [`UnknownWords`](crate::space::UnknownWords).
     Unknown(&'w str),
 }
 

@@ -85,7 +85,7 @@ impl DocumentParams {
 ///
 /// ```
 /// use std::sync::Arc;
-/// use wordmover::{DocumentFitter, DocumentParams, Weighting, WordVectors};
+/// use wordmover::{Weighting, WordVectors, document_model::{DocumentFitter, DocumentParams}};
 ///
 /// let params = DocumentParams::default().weighting(Weighting::Tfidf).check()?;
 /// let mut fitter = DocumentFitter::new(params, Arc::new(WordVectors::builtin()));

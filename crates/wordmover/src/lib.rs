@@ -7,12 +7,12 @@
 //! | --- | --- | --- |
 //! | text | words | [`text`] |
 //! | words | weighted bag | [`document`] |
-//! | bag | points in space | [`vectors`], [`WordSpace`] |
+//! | bag | points in space | [`vectors`], [`space`] |
 //! | two bags | distance and transport plan | [`wmd`], [`transport`] |
 //! | bag, corpus of bags | nearest neighbours | [`WmdIndex`], [`EmbeddingIndex`] |
 //! | bag, random documents | embedding | [`WordMoversEmbedding`] |
-//! | counted words | averaged vectors | [`AveragedVectors`] |
-//! | two embeddings, pairs of texts | similarity | [`cosine`], [`Similarity`] |
+//! | counted words | averaged vectors | [`average`] |
+//! | two embeddings, pairs of texts | similarity | [`similarity`] |
 //! | model | file | [`mod@format`] |
 //!
 //! Most users need [`WordVectors`], [`EmbeddingParams`] and [`WordMoversEmbedding`]:
@@ -39,14 +39,14 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 pub mod atomic_file;
-mod average;
-mod checked;
+pub mod average;
+pub mod checked;
 mod container;
 pub mod content_hash;
 mod corpus;
 pub mod document;
-mod document_model;
-mod embedding;
+pub mod document_model;
+pub mod embedding;
 mod error;
 pub mod error_message;
 pub mod float_environment;
@@ -54,11 +54,11 @@ pub mod format;
 mod ground;
 mod instruction_sets;
 pub mod names;
-mod neighbors;
+pub mod neighbors;
 mod principal;
-mod random_documents;
-mod similarity;
-mod space;
+pub mod random_documents;
+pub mod similarity;
+pub mod space;
 pub mod text;
 pub mod transport;
 pub mod vectors;
@@ -66,21 +66,14 @@ mod weighting;
 pub mod wmd;
 mod word_probabilities;
 
-pub use average::AveragedVectors;
-pub use checked::Checked;
-pub use document::{BagRules, Document, Weighting, Word, WordCounts, WordProbabilities};
-pub use document_model::{DocumentFitter, DocumentModel, DocumentParams};
-pub use embedding::{
-    Components, DrawnEmbedding, EmbeddingParams, EmbeddingStatistics, Fitter, Gamma,
-    PostProcessing, WordMoversEmbedding, kernel, raw_features,
-};
+pub use document::{Document, Weighting};
+pub use document_model::DocumentModel;
+pub use embedding::{EmbeddingParams, WordMoversEmbedding};
 pub use error::{Error, Result};
 pub use format::ModelFile;
-pub use neighbors::{EmbeddingIndex, Neighbor, SearchStatistics, WmdIndex};
-pub use random_documents::{RandomDocuments, RandomWords};
-pub use similarity::{FARTHEST, Similarity, cosine, pearson, spearman};
-pub use space::{Normalization, UnknownWords, WordSpace};
-pub use vectors::{Precision, WordVectors};
+pub use neighbors::{EmbeddingIndex, Neighbor, WmdIndex};
+pub use similarity::Similarity;
+pub use vectors::WordVectors;
 
 /// The guide's Rust example, compiled and run with the doc tests.
 #[cfg(all(doctest, feature = "builtin-vectors"))]

@@ -83,7 +83,11 @@ mod tests {
     use super::*;
     use crate::embedding::PostProcessing;
     use crate::text::Case;
-    use crate::{Normalization, RandomWords, Similarity, UnknownWords, Weighting};
+    use crate::{
+        Similarity, Weighting,
+        random_documents::RandomWords,
+        space::{Normalization, UnknownWords},
+    };
 
     /// Files hold the names that users read.
     fn agree<T: Named + serde::Serialize + serde::de::DeserializeOwned + std::fmt::Debug>() {

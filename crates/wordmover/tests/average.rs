@@ -5,8 +5,12 @@ use std::sync::Arc;
 use serde::Deserialize;
 use wordmover::text::{StopWords, Tokenizer};
 use wordmover::{
-    AveragedVectors, DocumentFitter, DocumentModel, DocumentParams, Normalization, Weighting, Word,
-    WordCounts, WordProbabilities, WordVectors, cosine,
+    DocumentModel, Weighting, WordVectors,
+    average::AveragedVectors,
+    document::{Word, WordCounts, WordProbabilities},
+    document_model::{DocumentFitter, DocumentParams},
+    similarity::cosine,
+    space::Normalization,
 };
 
 #[derive(Deserialize)]

@@ -7,9 +7,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use wordmover::{
-    Components, Document, EmbeddingParams, EmbeddingStatistics, Error, Fitter, Gamma, ModelFile,
-    Normalization, PostProcessing, RandomWords, Weighting, WordMoversEmbedding, WordProbabilities,
-    WordVectors, cosine, kernel, wmd,
+    Document, EmbeddingParams, Error, ModelFile, Weighting, WordMoversEmbedding, WordVectors,
+    document::WordProbabilities,
+    embedding::{Components, EmbeddingStatistics, Fitter, Gamma, PostProcessing, kernel},
+    random_documents::RandomWords,
+    similarity::cosine,
+    space::Normalization,
+    wmd,
 };
 
 fn fitted(params: EmbeddingParams) -> WordMoversEmbedding {
@@ -81,7 +85,7 @@ fn kept_distances_make_the_features_of_any_gamma() {
     let documents = texts.map(|text| first.document(&first.word_counts(text)));
     let mut kept = vec![0.0; 3 * 20];
     let mut n_done = 0;
-    let mut count = |done: &wordmover::EmbeddingStatistics| {
+    let mut count = |done: &wordmover::embedding::EmbeddingStatistics| {
         n_done += done.distances;
         ControlFlow::Continue(())
     };

@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use wordmover::{
-    Document, EmbeddingIndex, EmbeddingParams, Error, SearchStatistics, WmdIndex,
-    WordMoversEmbedding, WordVectors, cosine, wmd,
+    Document, EmbeddingIndex, EmbeddingParams, Error, WmdIndex, WordMoversEmbedding, WordVectors,
+    neighbors::SearchStatistics, similarity::cosine, wmd,
 };
 
 const TEXTS: [&str; 9] = [

@@ -7,8 +7,11 @@ use std::sync::Arc;
 
 use wordmover::transport::{self, Certificate, Solution};
 use wordmover::{
-    Document, EmbeddingParams, Gamma, Normalization, RandomWords, WordMoversEmbedding, WordSpace,
-    WordVectors, wmd,
+    Document, EmbeddingParams, WordMoversEmbedding, WordVectors,
+    embedding::Gamma,
+    random_documents::RandomWords,
+    space::{Normalization, WordSpace},
+    wmd,
 };
 
 /// Denormals-are-zero, flush-to-zero, and both.

@@ -12,8 +12,10 @@ use sha2::{Digest, Sha256};
 use wordmover::format::Attachment;
 use wordmover::text::{StopWords, Tokenizer};
 use wordmover::{
-    Components, EmbeddingParams, Gamma, ModelFile, Normalization, PostProcessing, RandomWords,
-    Weighting, WordMoversEmbedding, WordVectors,
+    EmbeddingParams, ModelFile, Weighting, WordMoversEmbedding, WordVectors,
+    embedding::{Components, Gamma, PostProcessing},
+    random_documents::RandomWords,
+    space::Normalization,
 };
 
 fn model() -> WordMoversEmbedding {

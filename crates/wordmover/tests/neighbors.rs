@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use wordmover::{
-    Document, Error, Neighbor, Normalization, SearchStatistics, WmdIndex, WordSpace, WordVectors,
+    Document, Error, Neighbor, WmdIndex, WordVectors,
+    neighbors::SearchStatistics,
+    space::{Normalization, WordSpace},
     wmd,
 };
 

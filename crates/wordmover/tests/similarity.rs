@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use wordmover::{EmbeddingParams, FARTHEST, Similarity, WordProbabilities, WordVectors};
+use wordmover::{
+    EmbeddingParams, Similarity, WordVectors, document::WordProbabilities, similarity::FARTHEST,
+};
 
 const ALL: [Similarity; 6] = [
     Similarity::Wme,

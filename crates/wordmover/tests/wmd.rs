@@ -3,7 +3,12 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use wordmover::{Document, Error, Normalization, Word, WordSpace, WordVectors, wmd};
+use wordmover::{
+    Document, Error, WordVectors,
+    document::Word,
+    space::{Normalization, WordSpace},
+    wmd,
+};
 
 const N_WORDS: usize = 30;
 const DIM: usize = 4;

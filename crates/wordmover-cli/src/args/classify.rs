@@ -4,7 +4,11 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use wordmover::{EmbeddingParams, Normalization, RandomWords, UnknownWords, Weighting};
+use wordmover::{
+    EmbeddingParams, Weighting,
+    random_documents::RandomWords,
+    space::{Normalization, UnknownWords},
+};
 use wordmover_classify::{Cache, KnnParams, Method, Protocol, Views, WmeParams};
 
 use super::groups::{parameter_error, set};

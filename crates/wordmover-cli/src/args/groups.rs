@@ -7,8 +7,11 @@ use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use wordmover::text::{Case, StopWords, Tokenizer};
 use wordmover::{
-    Checked, Components, EmbeddingParams, Error, Fitter, Gamma, Normalization, PostProcessing,
-    RandomWords, UnknownWords, Weighting, WordVectors,
+    EmbeddingParams, Error, Weighting, WordVectors,
+    checked::Checked,
+    embedding::{Components, Fitter, Gamma, PostProcessing},
+    random_documents::RandomWords,
+    space::{Normalization, UnknownWords},
 };
 
 use super::values::{FrequencySource, StopWordList, at_least_one, named, read};

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use wordmover::vectors::Precision;
-use wordmover::{Normalization, Similarity, Weighting};
+use wordmover::{Similarity, Weighting, space::Normalization};
 
 use crate::output::suffixes;
 

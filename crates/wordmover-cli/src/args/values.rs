@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use wordmover::names::Named;
-use wordmover::{Error, Normalization, WordProbabilities, WordVectors};
+use wordmover::{Error, WordVectors, document::WordProbabilities, space::Normalization};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum OnEmpty {

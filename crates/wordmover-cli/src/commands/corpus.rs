@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 use indicatif::ProgressBar;
 use rayon::prelude::*;
-use wordmover::WordCounts;
+use wordmover::document::WordCounts;
 
 use crate::input::{DocumentText, Documents};
 use crate::progress::{CorpusSummary, Stages};

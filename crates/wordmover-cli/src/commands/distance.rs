@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, anyhow, bail};
 use serde::Serialize;
 use wordmover::wmd::{self, WordMove, WordTransport};
-use wordmover::{Document, DocumentModel, DocumentParams, ModelFile};
+use wordmover::{Document, DocumentModel, ModelFile, document_model::DocumentParams};
 
 use super::plan_svg;
 use crate::args::{DistanceArguments, set};

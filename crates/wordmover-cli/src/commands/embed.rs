@@ -8,7 +8,10 @@ use std::time::Instant;
 use anyhow::{Result, ensure};
 use indicatif::ProgressBar;
 use rayon::prelude::*;
-use wordmover::{Document, EmbeddingStatistics, Error, ModelFile, WordCounts, WordMoversEmbedding};
+use wordmover::{
+    Document, Error, ModelFile, WordMoversEmbedding, document::WordCounts,
+    embedding::EmbeddingStatistics,
+};
 
 use super::corpus::{Batches, Counted};
 use super::fit::{self, read_corpus};

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 use serde_json::{Value, json};
-use wordmover::UnknownWords;
+use wordmover::space::UnknownWords;
 use wordmover_classify::{CrossValidation, Evaluation, LabeledCorpus, evaluate_splits};
 use wordmover_learn::split::Split;
 

@@ -4,7 +4,9 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use anyhow::{Result, anyhow};
-use wordmover::{Checked, EmbeddingParams, Error, Fitter, WordMoversEmbedding, WordVectors};
+use wordmover::{
+    EmbeddingParams, Error, WordMoversEmbedding, WordVectors, checked::Checked, embedding::Fitter,
+};
 
 use super::corpus::{Batches, Counted};
 use crate::args::FitArguments;

@@ -3,7 +3,10 @@
 use anyhow::Result;
 use serde_json::json;
 use wordmover::text::StopWords;
-use wordmover::{Components, Gamma, ModelFile, Weighting, WordVectors};
+use wordmover::{
+    ModelFile, Weighting, WordVectors,
+    embedding::{Components, Gamma},
+};
 use wordmover_classify::ClassifierInfo;
 
 use crate::args::InfoArguments;

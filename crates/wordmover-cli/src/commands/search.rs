@@ -8,9 +8,12 @@ use anyhow::{Result, bail};
 use rayon::prelude::*;
 use serde::Serialize;
 use wordmover::{
-    Document, DocumentFitter, DocumentModel, DocumentParams, EmbeddingIndex, EmbeddingParams,
-    Error, Fitter, ModelFile, Neighbor, SearchStatistics, WmdIndex, WordCounts,
+    Document, DocumentModel, EmbeddingIndex, EmbeddingParams, Error, ModelFile, Neighbor, WmdIndex,
     WordMoversEmbedding, WordVectors,
+    document::WordCounts,
+    document_model::{DocumentFitter, DocumentParams},
+    embedding::Fitter,
+    neighbors::SearchStatistics,
 };
 
 use super::distance::{quoted, unknown_words};

@@ -7,8 +7,9 @@ use serde_json::json;
 use wordmover::names::Named;
 use wordmover::text::StopWords;
 use wordmover::{
-    EmbeddingParams, FARTHEST, ModelFile, Similarity, WordCounts, WordProbabilities, pearson,
-    spearman,
+    EmbeddingParams, ModelFile, Similarity,
+    document::{WordCounts, WordProbabilities},
+    similarity::{FARTHEST, pearson, spearman},
 };
 
 use super::distance::{quoted, refuse_files};

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use serde_json::json;
-use wordmover::UnknownWords;
+use wordmover::space::UnknownWords;
 use wordmover_classify::{LabeledCorpus, TextClassifier};
 
 use super::labeled::{self, protocol_name};

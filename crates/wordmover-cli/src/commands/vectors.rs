@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::json;
 use wordmover::text::{StopWords, Tokenizer};
 use wordmover::vectors::Precision;
-use wordmover::{Error, UnknownWords, WordCounts, WordVectors};
+use wordmover::{Error, WordVectors, document::WordCounts, space::UnknownWords};
 
 use super::corpus::Batches;
 use crate::args::{VectorArguments, VectorsCommand};

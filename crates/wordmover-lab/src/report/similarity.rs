@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use anyhow::Result;
-use wordmover::{Components, Normalization, Weighting};
+use wordmover::{Weighting, embedding::Components, space::Normalization};
 
 use crate::report::{run_of, short};
 use crate::similarity::{COLUMNS, Candidate, Record, Task, TaskResult};

@@ -43,7 +43,7 @@ impl RawFeature {
 /// become 0.
 ///
 /// ```
-/// let features = wordmover::raw_features(&[1.0, f32::INFINITY], 2, Some(0.5));
+/// let features = wordmover::embedding::raw_features(&[1.0, f32::INFINITY], 2, Some(0.5));
 /// assert_eq!(features, [((-0.5f64).exp() / 2f64.sqrt()) as f32, 0.0]);
 /// ```
 #[must_use]

@@ -34,7 +34,7 @@ const GAMMA_RANDOM_DOCUMENTS: usize = 32;
 ///
 /// ```
 /// use std::sync::Arc;
-/// use wordmover::{EmbeddingParams, Fitter, WordVectors};
+/// use wordmover::{EmbeddingParams, WordVectors, embedding::Fitter};
 ///
 /// let vectors = Arc::new(WordVectors::builtin());
 /// let mut fitter = Fitter::new(EmbeddingParams::default().n_features(64).check()?, vectors);
@@ -217,7 +217,7 @@ impl Fitter {
 /// ```
 /// use std::ops::ControlFlow;
 /// use std::sync::Arc;
-/// use wordmover::{EmbeddingParams, Fitter, Gamma, WordVectors};
+/// use wordmover::{EmbeddingParams, WordVectors, embedding::{Fitter, Gamma}};
 ///
 /// let params = EmbeddingParams::default().n_features(16).check()?;
 /// let mut fitter = Fitter::new(params, Arc::new(WordVectors::builtin()));

@@ -25,9 +25,9 @@ use super::transform::{self, CostPrecision, Transform};
 /// A fitted Word Mover's Embedding.
 ///
 /// Feature `j` of a document `x` is `exp(-gamma * WMD(x, omega_j)) / sqrt(R)` for
-/// the random documents `omega_j`, and then [post-processed](crate::PostProcessing): centred
+/// the random documents `omega_j`, and then [post-processed](crate::embedding::PostProcessing): centred
 /// and scaled unless asked otherwise, so that cosines of embeddings tell documents apart.
-/// With [`PostProcessing::Raw`](crate::PostProcessing::Raw), inner products of two embeddings estimate
+/// With [`PostProcessing::Raw`](crate::embedding::PostProcessing::Raw), inner products of two embeddings estimate
 /// the Word Mover's Kernel. The embedding of a document depends on the document and the
 /// model alone: not on the documents beside it, the batch size or the threads.
 ///
@@ -344,7 +344,7 @@ impl WordMoversEmbedding {
 }
 
 /// The inner product `<Z(x), Z(y)>` of two embeddings: an estimate of the Word Mover's
-/// Kernel if their features are [raw](crate::PostProcessing::Raw).
+/// Kernel if their features are [raw](crate::embedding::PostProcessing::Raw).
 ///
 /// # Panics
 ///

@@ -63,7 +63,7 @@ impl std::str::FromStr for Gamma {
 /// Parameters of an embedding, with the defaults that `Default` gives.
 ///
 /// ```
-/// use wordmover::{EmbeddingParams, Gamma};
+/// use wordmover::{EmbeddingParams, embedding::Gamma};
 ///
 /// let params = EmbeddingParams::default().n_features(1024).d_max(3).gamma(Gamma::Value(0.5));
 /// assert!(params.check().is_ok());

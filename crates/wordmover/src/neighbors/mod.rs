@@ -8,7 +8,7 @@
 //!    once a query. The relaxed distance of every document is then a sum over its
 //!    words (Atasu and Mittelholzer, 2019, call this linear-complexity RWMD).
 //! 2. For documents that come close, the value of feasible dual variables of their
-//!    own transport problem: see [`bounds`].
+//!    own transport problem: see `bounds`.
 //! 3. The exact distance.
 //!
 //! Documents are taken in ascending order of their best bound so far, and the search
@@ -93,7 +93,7 @@ impl std::ops::AddAssign for SearchStatistics {
 /// ```
 /// use std::sync::Arc;
 /// use wordmover::text::Tokenizer;
-/// use wordmover::{Document, Normalization, WmdIndex, WordCounts, WordSpace, WordVectors};
+/// use wordmover::{Document, WmdIndex, WordVectors, space::{Normalization, WordSpace}, document::WordCounts};
 ///
 /// let space = WordSpace::new(Arc::new(WordVectors::builtin()), Normalization::Unit, &[])?;
 /// let bag = |text| {

@@ -21,7 +21,7 @@ impl WordVectors {
     /// Hashed are the dimension and the number of words (`u64`), each word's
     /// length in bytes (`u32`) and its bytes, then all values (`f32`) row by
     /// row; numbers are little-endian. Fewer bits per value are other values,
-    /// so each [precision](crate::Precision) of one table has its own checksum.
+    /// so each [precision](crate::vectors::Precision) of one table has its own checksum.
     ///
     /// A native file states its checksum, and this returns what it states
     /// without reading the rows; [`verify_checksum`](Self::verify_checksum)

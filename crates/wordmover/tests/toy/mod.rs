@@ -4,7 +4,9 @@
 use std::sync::Arc;
 
 use wordmover::text::{StopWords, Tokenizer};
-use wordmover::{EmbeddingParams, Normalization, RandomWords, WordVectors};
+use wordmover::{
+    EmbeddingParams, WordVectors, random_documents::RandomWords, space::Normalization,
+};
 
 /// Words of one letter and their vectors.
 pub const WORDS: [(&str, [f32; 2]); 5] = [
