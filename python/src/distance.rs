@@ -162,7 +162,7 @@ pub fn pairwise_distances<'py>(
             let rest = values[begin..].par_iter_mut().enumerate();
             rest.try_for_each(|(i, value)| {
                 *value = distance(row, begin + i)?;
-                Ok(())
+                Ok::<(), Error>(())
             })
         })?;
         if is_symmetric {
