@@ -1,4 +1,4 @@
-//! Our side of `bench/linear`: works whenever a line comes in, and tells what it found.
+//! Our side of `bench/run linear`: works whenever a line comes in, and tells what it found.
 //!
 //! The file holds, little-endian, the numbers of rows, sparse columns, sparse values and
 //! dense columns as u64; where each sparse row begins, and the end of the last, as u64; the

@@ -1,10 +1,11 @@
 //! The classifier: trained once, kept in one file, applied to any text.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use wordmover::{Document, WordMoversEmbedding};
+use wordmover::{Document, WordMoversEmbedding, accelerator::Accelerator};
 use wordmover_learn::metrics::ConfusionMatrix;
 use wordmover_learn::{FeatureBlocks, Features, LinearSvm, metrics};
 
@@ -369,6 +370,13 @@ impl TextClassifier {
     #[must_use]
     pub fn info(&self) -> &ClassifierInfo {
         &self.info
+    }
+
+    /// The same classifier, with distances to random documents computed by an accelerator.
+    #[must_use]
+    pub fn with_accelerator(mut self, accelerator: Option<Arc<dyn Accelerator>>) -> Self {
+        self.embedding = self.embedding.with_accelerator(accelerator);
+        self
     }
 
     /// The embedding under it.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use wordmover::accelerator::Accelerator;
 use wordmover::text::Tokenizer;
 use wordmover::{WordVectors, document::WordCounts};
 
@@ -27,6 +28,7 @@ use crate::error::{Error, Result};
 pub struct LabeledCorpus {
     tokenizer: Tokenizer,
     vectors: Arc<WordVectors>,
+    accelerator: Option<Arc<dyn Accelerator>>,
     classes: Arc<[String]>,
     labels: Vec<usize>,
     documents: Vec<WordCounts>,
@@ -65,6 +67,7 @@ impl LabeledCorpus {
         Ok(LabeledCorpus {
             tokenizer,
             vectors,
+            accelerator: None,
             classes: classes.into(),
             labels,
             documents,
@@ -90,6 +93,20 @@ impl LabeledCorpus {
         Self::new(labeled, tokenizer, vectors)
     }
 
+    /// The same corpus, with distances to random documents computed by an accelerator in
+    /// whatever is trained or judged on it.
+    #[must_use]
+    pub fn with_accelerator(mut self, accelerator: Option<Arc<dyn Accelerator>>) -> Self {
+        self.accelerator = accelerator;
+        self
+    }
+
+    /// What computes distances to random documents, if not the CPU.
+    #[must_use]
+    pub fn accelerator(&self) -> Option<&Arc<dyn Accelerator>> {
+        self.accelerator.as_ref()
+    }
+
     /// Some of the documents, in the order given. Classes keep their numbers, also those
     /// that are left without a document.
     ///
@@ -113,6 +130,7 @@ impl LabeledCorpus {
         LabeledCorpus {
             tokenizer: self.tokenizer.clone(),
             vectors: self.vectors.clone(),
+            accelerator: self.accelerator.clone(),
             classes: self.classes.clone(),
             labels: Vec::new(),
             documents: Vec::new(),

@@ -15,7 +15,8 @@ use crate::error::{Error, Result};
 /// [`weighted`](TrainingDocuments::weighted) from the same counts.
 pub(crate) fn fit(params: &DocumentParams, train: &LabeledCorpus) -> Result<DocumentModel> {
     let params = params.clone().tokenizer(train.tokenizer().clone());
-    let mut fitter = DocumentFitter::new(params.check()?, train.vectors().clone());
+    let mut fitter = DocumentFitter::new(params.check()?, train.vectors().clone())
+        .accelerator(train.accelerator().cloned());
     for counts in train.documents() {
         fitter.observe(counts);
     }

@@ -13,6 +13,7 @@
 #![deny(missing_docs)]
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
+mod accelerator;
 mod arena;
 mod block;
 mod device;

@@ -2,7 +2,10 @@
 
 #![expect(clippy::print_stderr, reason = "skipped tests say so")]
 
+use std::sync::Arc;
+
 use wordmover::transport::Workspace;
+use wordmover::{EmbeddingParams, ModelFile, WordMoversEmbedding, WordVectors};
 use wordmover_cuda::{Bags, Device, Error, RandomDocuments, distance_on_host};
 
 /// The GPU; none where there is none.
@@ -254,5 +257,31 @@ fn a_distance_does_not_depend_on_what_else_is_asked() {
     let some = distances(17, 23);
     for (all, some) in all.chunks(200).zip(some.chunks(23)) {
         assert_eq!(&all[..23], some);
+    }
+}
+
+#[test]
+fn an_embedding_on_the_gpu_has_the_features_of_the_cpu() {
+    let Some(device) = device() else { return };
+    let random = &mut Random(5);
+    let vectors = Arc::new(WordVectors::builtin());
+    let texts: Vec<String> = (0..400)
+        .map(|_| {
+            let n_words = 1 + random.below(60);
+            let words = (0..n_words).map(|_| vectors.word(random.below(20_000) as u32));
+            words.collect::<Vec<_>>().join(" ")
+        })
+        .chain(["".to_owned(), "goverment Zyrtecon".to_owned()])
+        .collect();
+    let params = EmbeddingParams::default().n_features(300);
+    let on_cpu = WordMoversEmbedding::fit(params, vectors, &texts).expect("fitted");
+    let expected = on_cpu.transform(&texts).expect("embedded");
+    let bytes = on_cpu.to_bytes(false).expect("written");
+    let read = ModelFile::from_bytes(&bytes, "m.wme").expect("read");
+    let on_gpu = read.with_vectors(None).expect("built-in vectors");
+    let on_gpu = on_gpu.with_accelerator(Some(Arc::new(device)));
+    let found = on_gpu.transform(&texts).expect("embedded");
+    for (i, (found, expected)) in found.iter().zip(&expected).enumerate() {
+        assert!((found - expected).abs() < 1e-4, "{i}: {found} {expected}");
     }
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use flate2::read::GzDecoder;
 use serde::{Deserialize, Serialize};
+use wordmover::accelerator::Accelerator;
 use wordmover::text::{Case, StopWords, Tokenizer};
 use wordmover::{EmbeddingParams, WordVectors, document::WordCounts};
 use wordmover_classify::{CountedText, LabeledCorpus, random_splits};
@@ -73,12 +74,14 @@ impl Corpora {
     }
 }
 
-/// Where files are.
+/// Where files are, and where distances are computed.
 #[derive(Debug)]
 pub struct Folders {
     pub data: PathBuf,
     pub vectors: PathBuf,
     pub cache: PathBuf,
+    /// What computes distances to random documents, if not the CPU.
+    pub accelerator: Option<Arc<dyn Accelerator>>,
 }
 
 impl Vectors {
@@ -201,7 +204,8 @@ impl Corpus {
         }
         let given = (!train.is_empty()).then_some(Split { train, test });
         Ok(Loaded {
-            corpus: LabeledCorpus::new(labeled, tokenizer, table.clone())?,
+            corpus: LabeledCorpus::new(labeled, tokenizer, table.clone())?
+                .with_accelerator(folders.accelerator.clone()),
             given,
             known: n_known as f64 / n_words.max(1) as f64,
             n_repeated,

@@ -17,12 +17,13 @@ mod vectors;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow, ensure};
 use clap::{Parser, Subcommand};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use wordmover::{atomic_file, error_message};
+use wordmover::{accelerator::Accelerator, atomic_file, error_message};
 
 use corpora::{Corpora, Folders};
 use record::Environment;
@@ -55,6 +56,9 @@ enum Command {
         /// Where what was computed is kept, so that an interrupted run goes on
         #[arg(long, default_value = "target/lab-cache")]
         cache: PathBuf,
+        /// Compute distances to random documents on the first CUDA GPU
+        #[arg(long)]
+        cuda: bool,
     },
     /// Make the report from the latest record of every experiment
     Report {
@@ -98,10 +102,17 @@ fn run(arguments: Arguments) -> Result<()> {
             records,
             only,
             cache,
+            cuda,
         } => {
             let text = read(&definition)?;
             let parsed: Definition = parse(&definition, &text)?;
-            let environment = Environment::here(&text)?;
+            let mut environment = Environment::here(&text)?;
+            let mut accelerator: Option<Arc<dyn Accelerator>> = None;
+            if cuda {
+                let device = wordmover_cuda::Device::open(0)?;
+                environment.device = Some(device.name()?);
+                accelerator = Some(Arc::new(device));
+            }
             let laboratory = Laboratory {
                 records: records.join(&environment.date),
                 environment,
@@ -109,6 +120,7 @@ fn run(arguments: Arguments) -> Result<()> {
                     data,
                     vectors,
                     cache,
+                    accelerator,
                 },
                 only,
             };

@@ -19,6 +19,9 @@ pub struct Environment {
     pub definition: String,
     pub machine: String,
     pub threads: usize,
+    /// The GPU that computed distances, if one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
 }
 
 impl Environment {
@@ -32,6 +35,7 @@ impl Environment {
             definition: checksum(definition.as_bytes()),
             machine: machine(),
             threads: rayon::current_num_threads(),
+            device: None,
         })
     }
 }

@@ -60,6 +60,9 @@ impl ContentHash {
             .json(&(space.normalization(), space.unknown()))
             .numbers(center.iter().map(|x| x.to_bits()))
             .numbers([documents.len() as u64].into_iter());
+        if let Some(accelerator) = space.accelerator() {
+            hash = hash.bytes(accelerator.name().as_bytes());
+        }
         for document in documents {
             hash = hash
                 .numbers(document.known().iter().map(|&word| u64::from(word)))

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use crate::accelerator::Accelerator;
 use crate::checked::{Checked, within};
 use crate::document::{BagRules, CorpusCounts, Document, Weighting, Word, WordCounts};
 use crate::error::{Error, Result};
@@ -103,6 +104,7 @@ pub struct DocumentFitter {
     unknown: UnknownWords,
     vectors: Arc<WordVectors>,
     corpus: CorpusCounts,
+    accelerator: Option<Arc<dyn Accelerator>>,
 }
 
 impl DocumentFitter {
@@ -124,7 +126,15 @@ impl DocumentFitter {
             unknown,
             vectors,
             corpus,
+            accelerator: None,
         }
+    }
+
+    /// Has distances to random documents computed by an [accelerator](crate::accelerator).
+    #[must_use]
+    pub fn accelerator(mut self, accelerator: Option<Arc<dyn Accelerator>>) -> Self {
+        self.accelerator = accelerator;
+        self
     }
 
     /// Takes the probabilities of words, for SIF weights, from here; `None` takes them
@@ -167,6 +177,11 @@ impl DocumentFitter {
         &self.vectors
     }
 
+    /// What computes distances to random documents, if not the CPU.
+    pub(crate) fn accelerator_name(&self) -> &str {
+        self.accelerator.as_ref().map_or("", |it| it.name())
+    }
+
     /// The word counts of the documents seen so far.
     #[must_use]
     pub fn corpus(&self) -> &CorpusCounts {
@@ -189,7 +204,8 @@ impl DocumentFitter {
         }
         Ok(DocumentModel {
             space: WordSpace::new(self.vectors, params.normalization, &words)?
-                .with_unknown(self.unknown)?,
+                .with_unknown(self.unknown)?
+                .with_accelerator(self.accelerator),
             corpus: self.corpus,
             tokenizer: params.tokenizer,
             rules: params.bag,
@@ -247,6 +263,14 @@ impl DocumentModel {
             corpus,
             rules,
         }
+    }
+
+    /// The same model, with distances to random documents computed by an
+    /// [accelerator](crate::accelerator).
+    #[must_use]
+    pub fn with_accelerator(mut self, accelerator: Option<Arc<dyn Accelerator>>) -> Self {
+        self.space = self.space.with_accelerator(accelerator);
+        self
     }
 
     /// The same corpus with other weights.

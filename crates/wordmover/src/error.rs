@@ -92,6 +92,14 @@ pub enum Error {
         /// The feature, from 0.
         column: usize,
     },
+    /// An [accelerator](crate::accelerator) could not compute distances.
+    #[error("{name} could not compute distances")]
+    Accelerator {
+        /// What it calls itself.
+        name: String,
+        /// What it says.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// The caller asked to stop.
     #[error("interrupted")]
     Interrupted,

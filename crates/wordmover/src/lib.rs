@@ -38,6 +38,7 @@
 #![deny(missing_docs)]
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
+pub mod accelerator;
 pub mod atomic_file;
 pub mod average;
 pub mod checked;

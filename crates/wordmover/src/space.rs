@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::accelerator::Accelerator;
 use crate::document::Word;
 use crate::error::{Error, Result};
 use crate::names::names;
@@ -101,6 +102,7 @@ pub struct WordSpace {
     normalization: Normalization,
     unknown: UnknownWords,
     center: Option<Arc<[f64]>>,
+    accelerator: Option<Arc<dyn Accelerator>>,
 }
 
 impl WordSpace {
@@ -120,6 +122,7 @@ impl WordSpace {
             normalization: Normalization::None,
             unknown: UnknownWords::Skip,
             center: None,
+            accelerator: None,
         };
         if normalization.centers() {
             let mean = Moments::of(&space, words)?.mean;
@@ -140,6 +143,7 @@ impl WordSpace {
             normalization,
             unknown: UnknownWords::Skip,
             center: center.map(Into::into),
+            accelerator: None,
         }
     }
 
@@ -159,6 +163,19 @@ impl WordSpace {
         }
         self.unknown = unknown;
         Ok(self)
+    }
+
+    /// The same space, with distances to random documents computed by an accelerator.
+    #[must_use]
+    pub fn with_accelerator(mut self, accelerator: Option<Arc<dyn Accelerator>>) -> Self {
+        self.accelerator = accelerator;
+        self
+    }
+
+    /// What computes distances to random documents, if not the CPU.
+    #[must_use]
+    pub fn accelerator(&self) -> Option<&Arc<dyn Accelerator>> {
+        self.accelerator.as_ref()
     }
 
     /// What becomes of words that the vectors do not know.

@@ -8,11 +8,13 @@ use std::time::Duration;
 
 use wordmover::{
     Document, EmbeddingParams, Error, ModelFile, Weighting, WordMoversEmbedding, WordVectors,
+    accelerator::{Accelerator, DistanceBatch},
     document::WordProbabilities,
     embedding::{Components, EmbeddingStatistics, Fitter, Gamma, PostProcessing, kernel},
     random_documents::RandomWords,
     similarity::cosine,
     space::Normalization,
+    transport::Workspace,
     wmd,
 };
 
@@ -536,4 +538,96 @@ fn a_corpus_of_equal_documents_gives_sane_rows() {
         // Other texts are told apart from the one that the corpus is made of.
         assert!(length(&z[64..128]) > 0.1);
     }
+}
+
+/// An accelerator that is none: it solves one problem after the other from differences of
+/// coordinates.
+#[derive(Debug, Default)]
+struct OneByOne {
+    /// What it answers instead, if anything.
+    refuses: bool,
+}
+
+impl Accelerator for OneByOne {
+    fn name(&self) -> &str {
+        "one by one"
+    }
+
+    fn distances(
+        &self,
+        batch: DistanceBatch<'_>,
+        out: &mut [f32],
+    ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+        if self.refuses {
+            return Err("out of memory".into());
+        }
+        let (dim, mut solver) = (batch.dim, Workspace::default());
+        let mut out = out.iter_mut();
+        for range in batch.starts.windows(2) {
+            let weights = &batch.weights[range[0]..range[1]];
+            let words = &batch.words[range[0]..range[1]];
+            for sinks in batch.random_starts.windows(2) {
+                let random = &batch.random_vectors[sinks[0] * dim..sinks[1] * dim];
+                let vector = |word: u32| &batch.vectors[word as usize * dim..][..dim];
+                let cost = |a: &[f32], b: &[f32]| {
+                    let squares = a.iter().zip(b).map(|(a, b)| f64::from(a - b).powi(2));
+                    squares.sum::<f64>().sqrt()
+                };
+                let costs: Vec<f64> = words
+                    .iter()
+                    .flat_map(|&word| random.chunks(dim).map(move |r| cost(vector(word), r)))
+                    .collect();
+                let n_sinks = sinks[1] - sinks[0];
+                let demand = vec![1.0 / n_sinks as f64; n_sinks];
+                *out.next().unwrap() = match words {
+                    [] => f32::INFINITY,
+                    _ => solver.optimal_value(&costs, weights, &demand)? as f32,
+                };
+            }
+        }
+        assert!(out.next().is_none());
+        Ok(())
+    }
+}
+
+#[test]
+fn an_accelerator_makes_the_same_features() {
+    let mut texts = many_texts();
+    texts.push("xyzzy".to_owned());
+    let params = EmbeddingParams::default().n_features(40).d_max(5);
+    let params = params.tokenizer(toy::params().documents.tokenizer);
+    let fit = |accelerator: Option<Arc<dyn Accelerator>>| {
+        let mut fitter = Fitter::new(params.clone().check().unwrap(), toy::vectors());
+        fitter = fitter.accelerator(accelerator);
+        for text in &texts {
+            fitter.observe(&fitter.word_counts(text));
+        }
+        (fitter.key(), fitter.finish())
+    };
+    let (key, model) = fit(None);
+    let model = model.unwrap();
+    let (other_key, accelerated) = fit(Some(Arc::new(OneByOne::default())));
+    let accelerated = accelerated.unwrap();
+    // What is kept of one must not be taken for the other's.
+    assert_ne!(key, other_key);
+    let documents = [model.document(&model.word_counts(&texts[0]))];
+    assert_ne!(
+        model.distances_key(&documents),
+        accelerated.distances_key(&documents)
+    );
+    let expected = model.transform(&texts).unwrap();
+    let moved = model.with_accelerator(Some(Arc::new(OneByOne::default())));
+    for found in [&accelerated, &moved] {
+        let found = found.transform(&texts).unwrap();
+        for (found, expected) in found.iter().zip(&expected) {
+            assert!((found - expected).abs() < 1e-4, "{found} {expected}");
+        }
+        assert!(found[found.len() - 40..].iter().all(|&x| x == 0.0));
+    }
+    let refusing = moved.with_accelerator(Some(Arc::new(OneByOne { refuses: true })));
+    let error = refusing.transform(&["a text that was not seen before"]);
+    assert_eq!(
+        wordmover::error_message::of(&error.unwrap_err()),
+        "one by one could not compute distances: out of memory"
+    );
 }

@@ -14,7 +14,8 @@ use wordmover_classify::{Cache, KnnParams, Method, Protocol, Views, WmeParams};
 use super::groups::{parameter_error, set};
 use super::values::{at_least_one, named};
 use super::{
-    InputArguments, LabeledInputArguments, TextArguments, VectorArguments, WritingArguments,
+    DeviceArguments, InputArguments, LabeledInputArguments, TextArguments, VectorArguments,
+    WritingArguments,
 };
 use crate::interrupt;
 use crate::usage::usage_error;
@@ -228,6 +229,8 @@ pub struct TrainArguments {
     #[command(flatten)]
     pub vectors: VectorArguments,
     #[command(flatten)]
+    pub device: DeviceArguments,
+    #[command(flatten)]
     pub learning: LearningArguments,
     #[command(flatten)]
     pub writing: WritingArguments,
@@ -254,6 +257,8 @@ pub struct PredictArguments {
     pub input: InputArguments,
     #[command(flatten)]
     pub vectors: VectorArguments,
+    #[command(flatten)]
+    pub device: DeviceArguments,
     #[command(flatten)]
     pub writing: WritingArguments,
 }
@@ -293,6 +298,8 @@ pub struct EvaluateArguments {
     pub input: LabeledInputArguments,
     #[command(flatten)]
     pub vectors: VectorArguments,
+    #[command(flatten)]
+    pub device: DeviceArguments,
     #[command(flatten)]
     pub learning: LearningArguments,
     #[command(flatten)]

@@ -2,6 +2,7 @@
 
 mod classify;
 mod defaults;
+mod device;
 mod groups;
 mod values;
 
@@ -16,6 +17,7 @@ use crate::output::suffixes;
 
 pub use classify::{ClassifierMethod, EvaluateArguments, PredictArguments, TrainArguments};
 pub use defaults::command;
+pub use device::DeviceArguments;
 pub use groups::{
     InputArguments, LabeledInputArguments, ParamArguments, TextArguments, VectorArguments,
     WritingArguments, set,
@@ -104,6 +106,8 @@ pub struct EmbedArguments {
     #[command(flatten)]
     pub vectors: VectorArguments,
     #[command(flatten)]
+    pub device: DeviceArguments,
+    #[command(flatten)]
     pub params: ParamArguments,
     #[command(flatten)]
     pub writing: WritingArguments,
@@ -127,6 +131,8 @@ pub struct FitArguments {
     pub input: InputArguments,
     #[command(flatten)]
     pub vectors: VectorArguments,
+    #[command(flatten)]
+    pub device: DeviceArguments,
     #[command(flatten)]
     pub params: ParamArguments,
     #[command(flatten)]

@@ -104,7 +104,8 @@ impl Run<'_> {
         let mut batches = Batches::of(documents);
         let model = self.stages.time("opening", || -> Result<_> {
             let file = ModelFile::open(path)?;
-            Ok(file.with_vectors(vectors.open_named()?)?)
+            let model = file.with_vectors(vectors.open_named()?)?;
+            Ok(model.with_accelerator(self.arguments.device.open()?))
         })?;
         let mut embedder = self.embedder(&model)?;
         let progress = progress::counter(!self.shows_progress, "embedding");
@@ -134,7 +135,11 @@ impl Run<'_> {
         let (arguments, quiet) = (self.arguments, self.quiet);
         let params = arguments.params.params()?;
         let vectors = self.stages.time("opening", || arguments.vectors.open())?;
-        let fitter = arguments.params.fitter(&params, &vectors)?;
+        let device = arguments.device.open()?;
+        let fitter = arguments
+            .params
+            .fitter(&params, &vectors)?
+            .accelerator(device);
         let (fitter, spool) = read_corpus(
             documents,
             fitter,

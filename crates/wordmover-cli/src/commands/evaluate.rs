@@ -41,8 +41,9 @@ pub fn run(arguments: &EvaluateArguments, quiet: bool) -> Result<()> {
     let mut stages = Stages::default();
     let vectors = stages.time("opening", || arguments.vectors.open())?;
     arguments.learning.text.check_vectors(&vectors)?;
+    let device = arguments.device.open()?;
     let labeled = labeled::read(documents, tokenizer, vectors, quiet, &mut stages)?;
-    let corpus = labeled.corpus;
+    let corpus = labeled.corpus.with_accelerator(device);
     let splits = match given_split(&labeled.splits)? {
         Some(_) if arguments.splits.is_some() => {
             return Err(usage_error(

@@ -30,7 +30,11 @@ pub fn run(arguments: &FitArguments, quiet: bool) -> Result<()> {
     let mut stages = Stages::default();
     let mut summary = CorpusSummary::default();
     let vectors = stages.time("opening", || arguments.vectors.open())?;
-    let fitter = arguments.params.fitter(&params, &vectors)?;
+    let device = arguments.device.open()?;
+    let fitter = arguments
+        .params
+        .fitter(&params, &vectors)?
+        .accelerator(device);
     let (fitter, _) = read_corpus(documents, fitter, false, quiet, &mut summary, &mut stages)?;
     let model = stages.time("fitting", || {
         finish(fitter, &params, &vectors, &arguments.documents, quiet)

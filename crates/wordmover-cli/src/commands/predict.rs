@@ -28,7 +28,8 @@ pub fn run(arguments: &PredictArguments, quiet: bool) -> Result<()> {
     let mut stages = Stages::default();
     let classifier = stages.time("opening", || -> Result<TextClassifier> {
         let vectors = arguments.vectors.open_named()?;
-        Ok(TextClassifier::load(&arguments.classifier, vectors)?)
+        let classifier = TextClassifier::load(&arguments.classifier, vectors)?;
+        Ok(classifier.with_accelerator(arguments.device.open()?))
     })?;
 
     let mut writer = Writer::new(

@@ -35,8 +35,9 @@ pub fn run(arguments: &TrainArguments, quiet: bool) -> Result<()> {
     let mut stages = Stages::default();
     let vectors = stages.time("opening", || arguments.vectors.open())?;
     arguments.learning.text.check_vectors(&vectors)?;
+    let device = arguments.device.open()?;
     let labeled = labeled::read(documents, tokenizer, vectors, quiet, &mut stages)?;
-    let (corpus, summary) = (labeled.corpus, labeled.summary);
+    let (corpus, summary) = (labeled.corpus.with_accelerator(device), labeled.summary);
     if !quiet {
         let n_classes = count(corpus.classes().len() as u64, "class");
         let described = summary.describe(corpus.vectors(), unknown(arguments, &corpus));

@@ -282,3 +282,20 @@ fn a_file_is_replaced_only_if_told() {
         .failed(1, "model.wme exists; pass --force to replace it");
     assert!(!place.names().contains("other.npy"));
 }
+
+#[test]
+fn without_a_gpu_cuda_is_refused_in_one_sentence_and_auto_is_the_cpu() {
+    let place = Place::with_docs();
+    place.ok("embed docs.txt -o cpu.npy");
+    let ended = place.run("embed docs.txt -o cuda.npy --device cuda");
+    match ended.code {
+        Some(0) => eprintln!("not tested: there is a GPU"),
+        code => {
+            assert_eq!(code, Some(1));
+            let message = "error: no CUDA driver is installed on this machine\n";
+            assert!(ended.stderr.ends_with(message), "{}", ended.stderr);
+            place.ok("embed docs.txt -o auto.npy --device auto");
+            assert!(place.read("auto.npy") == place.read("cpu.npy"));
+        }
+    }
+}

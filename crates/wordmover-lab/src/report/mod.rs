@@ -119,8 +119,10 @@ fn open<T: DeserializeOwned>(path: &Path) -> Result<T> {
 
 /// When, with what and where something was run.
 fn run_of(environment: &Environment) -> String {
+    let device = environment.device.iter();
+    let device: String = device.map(|name| format!(" and {name}")).collect();
     format!(
-        "Recorded {} at {}, {}, {} threads",
+        "Recorded {} at {}, {}{device}, {} threads",
         environment.date,
         short(&environment.revision),
         environment.machine,

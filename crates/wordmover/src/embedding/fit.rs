@@ -7,6 +7,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use crate::accelerator::Accelerator;
 use crate::checked::Checked;
 use crate::content_hash::ContentHash;
 use crate::document::{Document, Word, WordCounts};
@@ -86,6 +87,13 @@ impl Fitter {
         self
     }
 
+    /// Has distances computed by an [accelerator](crate::accelerator), here and in the model.
+    #[must_use]
+    pub fn accelerator(mut self, accelerator: Option<Arc<dyn Accelerator>>) -> Self {
+        self.documents = self.documents.accelerator(accelerator);
+        self
+    }
+
     /// Counts the words of a text as the model will.
     #[must_use]
     pub fn word_counts(&self, text: &str) -> WordCounts {
@@ -134,6 +142,9 @@ impl Fitter {
             .numbers(frequencies.iter().map(|frequency| frequency.documents))
             .numbers(frequencies.iter().map(|frequency| frequency.occurrences))
             .numbers(probabilities.iter().map(|p| u64::from(p.to_bits())));
+        if !self.documents.accelerator_name().is_empty() {
+            hash = hash.bytes(self.documents.accelerator_name().as_bytes());
+        }
         for sample in [&self.gamma_sample, &self.sample] {
             hash = hash.numbers([sample.documents.len() as u64].into_iter());
             for counts in &sample.documents {

@@ -5,6 +5,7 @@
 //! in between is half-initialised: parameters are [checked](EmbeddingParams::check)
 //! before a fitter exists, and a model exists only fitted or loaded.
 
+mod accelerated;
 mod features;
 mod fit;
 mod model;

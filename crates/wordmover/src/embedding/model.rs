@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use crate::accelerator::Accelerator;
 use crate::content_hash::ContentHash;
 use crate::document::{CorpusCounts, Document, WordCounts};
 use crate::document_model::DocumentModel;
@@ -121,6 +122,17 @@ impl WordMoversEmbedding {
             rounds_distances: true,
             sample: SampleDistances::default(),
         })
+    }
+
+    /// The same model, with distances computed by an [accelerator](crate::accelerator).
+    /// Models of the file versions 1 and 2 keep the bits they had, and so the CPU.
+    #[must_use]
+    pub fn with_accelerator(mut self, accelerator: Option<Arc<dyn Accelerator>>) -> Self {
+        if self.rounds_distances {
+            let documents = DocumentModel::clone(&self.documents);
+            self.documents = Arc::new(documents.with_accelerator(accelerator));
+        }
+        self
     }
 
     /// Embeds texts: a row of [`n_features`](Self::n_features) for each.

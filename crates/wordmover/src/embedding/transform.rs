@@ -90,6 +90,11 @@ impl<'m> Transform<'m> {
     ) -> Result<()> {
         let n_features = self.random_documents.len();
         assert_eq!(out.len(), documents.len() * n_features, "output shape");
+        if let (Some(accelerator), CostPrecision::Single) =
+            (self.space.accelerator(), self.precision)
+        {
+            return self.accelerated(&**accelerator, documents, out, empty, feature, progress);
+        }
         let blocks = documents
             .chunks(BLOCK)
             .zip(out.chunks_mut(BLOCK * n_features));
@@ -144,29 +149,23 @@ fn tiles(random_documents: &RandomDocuments) -> impl Iterator<Item = Range<usize
     })
 }
 
-/// The documents of a block and the vectors of their words.
-struct DocumentBlock<'d> {
-    dim: usize,
-    words: Words,
-    documents: Vec<Row<'d>>,
+/// Documents whose words are numbered among themselves, and the vectors of those words.
+pub(super) struct Gathered<'d> {
+    pub rows: Vec<Row<'d>>,
+    pub vectors: Vec<f32>,
 }
 
-/// Word vectors, ready for one of the two ways to ground costs.
-enum Words {
-    Direct(Vec<f32>),
-    Packed(PackedRows),
-}
-
-/// A document whose words are numbered within their block.
-struct Row<'d> {
-    words: Vec<u32>,
-    weights: &'d [f64],
+/// A document of a block.
+pub(super) struct Row<'d> {
+    /// Numbers of its words within the block.
+    pub words: Vec<u32>,
+    pub weights: &'d [f64],
     /// Its distances, where they are known already; then it has no words here.
-    known: Option<&'d [f32]>,
+    pub known: Option<&'d [f32]>,
 }
 
-impl<'d> DocumentBlock<'d> {
-    fn new(transform: &Transform<'d>, documents: &'d [Document]) -> Result<Self> {
+impl<'d> Gathered<'d> {
+    pub fn new(transform: &Transform<'d>, documents: &'d [Document]) -> Result<Self> {
         let mut number = HashMap::new();
         let mut words: Vec<Word> = Vec::new();
         let rows = documents.iter().map(|document| {
@@ -192,6 +191,27 @@ impl<'d> DocumentBlock<'d> {
             .zip(&words)
             .with_min_len(WORDS_PER_TASK)
             .try_for_each(|(vector, &word)| transform.space.copy_vector(word, vector))?;
+        Ok(Gathered { rows, vectors })
+    }
+}
+
+/// The documents of a block and the vectors of their words.
+struct DocumentBlock<'d> {
+    dim: usize,
+    words: Words,
+    documents: Vec<Row<'d>>,
+}
+
+/// Word vectors, ready for one of the two ways to ground costs.
+enum Words {
+    Direct(Vec<f32>),
+    Packed(PackedRows),
+}
+
+impl<'d> DocumentBlock<'d> {
+    fn new(transform: &Transform<'d>, documents: &'d [Document]) -> Result<Self> {
+        let Gathered { rows, vectors } = Gathered::new(transform, documents)?;
+        let dim = transform.space.dim();
         let words = match transform.precision {
             CostPrecision::Double => Words::Direct(vectors),
             CostPrecision::Single => Words::Packed(PackedRows::new(&vectors, dim)),

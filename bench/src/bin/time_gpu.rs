@@ -5,8 +5,11 @@
 //! cores. Times are from bags in memory to distances in memory.
 //!
 //! ```sh
-//! cargo run --release -p wordmover-cuda --example compare -- 20news.tsv.gz --features 4096
+//! cargo run --release -p wordmover-bench --bin time_gpu -- 20news.tsv.gz --features 4096
 //! ```
+//!
+//! Lines of output are a name, a tab and values, for `bench/run gpu`: the machine with the GPU
+//! may have neither this repository nor Python.
 //!
 //! `--sweep` measures the growth with documents, random documents, words a document and words
 //! a random document instead. `--no-cpu` leaves the CPU out.
@@ -30,7 +33,7 @@ use wordmover::{
 };
 use wordmover_cuda::{Bags, Device, RandomDocuments};
 
-const USAGE: &str = "usage: compare FILE [--vectors FILE] [--features R] [--d-max D] [--repeat N] \
+const USAGE: &str = "usage: time_gpu FILE [--vectors FILE] [--features R] [--d-max D] [--repeat N] \
                      [--weighting tfidf] [--random-words vocabulary] [--documents N] [--no-cpu] [--sweep]";
 
 type Error = Box<dyn std::error::Error>;
@@ -237,7 +240,16 @@ fn model(
 fn main() -> Result<(), Error> {
     let options = options()?;
     let device = Device::open(0)?;
-    println!("{}", device.name()?);
+    println!("GPU\t{}", device.name()?);
+    println!(
+        "CPU\t{}, {} threads",
+        cpu(),
+        std::thread::available_parallelism()?
+    );
+    println!(
+        "arguments\t{}",
+        std::env::args().skip(2).collect::<Vec<_>>().join(" ")
+    );
     let vectors = Arc::new(match &options.vectors {
         Some(path) => WordVectors::open(Path::new(path), None)?,
         None => WordVectors::builtin(),
@@ -260,7 +272,7 @@ fn main() -> Result<(), Error> {
     let documents: Vec<Document> = counts.iter().map(|counts| model.document(counts)).collect();
     let problem = Problem::new(model, documents)?;
     println!(
-        "{} documents, {:.1} words each, at most {}; {} distinct words of {} dimensions; {} random documents, {} words",
+        "problem\t{} documents, {:.1} words each, at most {}; {} distinct words of {} dimensions; {} random documents, {} words",
         problem.documents.len(),
         problem.words.len() as f64 / problem.documents.len() as f64,
         problem
@@ -275,25 +287,29 @@ fn main() -> Result<(), Error> {
         problem.random_starts[problem.random_starts.len() - 1],
     );
     let measured = problem.measure(&device, options.repeat, options.has_cpu)?;
-    println!("GPU, seconds of each run: {:.4?}", measured.gpu);
-    println!("{:?}", measured.statistics);
-    if options.has_cpu {
-        println!(
-            "CPU, {} threads: {:.3} s, {:.1} times the GPU's {:.4}",
-            std::thread::available_parallelism()?,
-            measured.cpu,
-            measured.cpu / measured.median(),
-            measured.median(),
-        );
-        println!(
-            "{} of {} distances have other bits, by {:.2e} of their value at most",
-            measured.n_other, measured.statistics.distances, measured.largest
-        );
-        if measured.largest > 1e-6 {
-            return Err("distances differ by more than 1e-6".into());
-        }
+    println!(
+        "measured\t{:.4}\t{:.4}\t{:.3}\t{}\t{}\t{:.2e}\t{}\t{}",
+        measured.gpu[0],
+        measured.median(),
+        measured.cpu,
+        measured.statistics.distances,
+        measured.n_other,
+        measured.largest,
+        measured.statistics.on_host,
+        measured.statistics.compared,
+    );
+    match measured.largest > 1e-6 {
+        true => Err("distances differ by more than 1e-6".into()),
+        false => Ok(()),
     }
-    Ok(())
+}
+
+/// The processor, where the system tells.
+fn cpu() -> String {
+    let about = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = about.lines().find(|line| line.starts_with("model name"));
+    let model = model.and_then(|line| line.split_once(": "));
+    model.map_or("unknown", |(_, name)| name).to_owned()
 }
 
 /// Growth with everything, one at a time.
@@ -304,11 +320,10 @@ fn sweep(
     texts: &[String],
 ) -> Result<(), Error> {
     const R: usize = 4096;
-    println!("varied\tvalue\tGPU seconds\tCPU seconds\tother bits\tlargest difference");
     let say = |varied: &str, value: usize, problem: &Problem, has_cpu: bool| -> Result<(), Error> {
         let measured = problem.measure(device, options.repeat, has_cpu && options.has_cpu)?;
         println!(
-            "{varied}\t{value}\t{:.5}\t{:.3}\t{}\t{:.1e}",
+            "growth\t{varied}\t{value}\t{:.5}\t{:.3}\t{}\t{:.1e}",
             measured.median(),
             measured.cpu,
             measured.n_other,
