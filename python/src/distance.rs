@@ -8,6 +8,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rayon::prelude::*;
+use wordmover::transport::Amount;
 use wordmover::{
     Document, DocumentModel, Error, Weighting, WmdIndex,
     document_model::{DocumentFitter, DocumentParams},
@@ -29,7 +30,7 @@ type PyMatrix<'py, T> = Bound<'py, PyArray2<T>>;
 
 /// The distance of two documents, and its plan if asked for.
 #[pyfunction]
-#[pyo3(signature = (a, b, *, vectors, normalization, case, stop_words, return_plan))]
+#[pyo3(signature = (a, b, *, vectors, normalization, case, stop_words, mass, penalty, return_plan))]
 #[expect(clippy::too_many_arguments, reason = "they are keywords")]
 pub fn word_movers_distance(
     py: Python<'_>,
@@ -39,8 +40,11 @@ pub fn word_movers_distance(
     normalization: Option<&str>,
     case: &str,
     stop_words: &Bound<'_, PyAny>,
+    mass: Option<f64>,
+    penalty: Option<f64>,
     return_plan: bool,
 ) -> PyResult<(f64, Option<Vec<Move>>)> {
+    let amount = amount(mass, penalty)?;
     let vectors = &vectors.get().0;
     let params = DocumentParams::default()
         .tokenizer(choices::tokenizer(case, stop_words)?)
@@ -67,7 +71,10 @@ pub fn word_movers_distance(
     let space = model.space().clone();
     let is_long = a.len().saturating_mul(b.len()) > LONG;
     if !return_plan {
-        let solve = move || wmd::distance(&space, &a, &b);
+        let solve = move || match amount {
+            None => wmd::distance(&space, &a, &b),
+            Some(amount) => Ok(wmd::partial_transport(&space, &a, &b, amount)?.distance),
+        };
         let distance = if is_long {
             run(py, None, move |_| solve())?
         } else {
@@ -79,17 +86,32 @@ pub fn word_movers_distance(
         let words = document.words().map(|word| word.text(vectors).to_owned());
         words.collect()
     });
-    let solve = move || wmd::transport(&space, &a, &b);
-    let plan = if is_long {
+    let solve = move || match amount {
+        None => wmd::transport(&space, &a, &b).map(|plan| (plan.distance, plan.moves)),
+        Some(amount) => wmd::partial_transport(&space, &a, &b, amount)
+            .map(|plan| (plan.distance, plan.moves)),
+    };
+    let (distance, moves) = if is_long {
         run(py, None, move |_| solve())?
     } else {
         py.detach(solve).map_err(to_python)?
     };
-    let named = plan.moves.iter().map(|step| {
+    let named = moves.iter().map(|step| {
         let [from, to] = [&texts[0][step.from as usize], &texts[1][step.to as usize]];
         (from.clone(), to.clone(), step.mass, step.cost)
     });
-    Ok((plan.distance, Some(named.collect())))
+    Ok((distance, Some(named.collect())))
+}
+
+/// How much of the mass moves, unless it is all of it.
+pub fn amount(mass: Option<f64>, penalty: Option<f64>) -> PyResult<Option<Amount>> {
+    match (mass, penalty) {
+        (Some(_), Some(_)) => Err(PyValueError::new_err(
+            "mass and penalty cannot be given together",
+        )),
+        (Some(mass), None) => Ok(Some(Amount::Mass(mass))),
+        (None, penalty) => Ok(penalty.map(Amount::Penalty)),
+    }
 }
 
 /// The distance of two lists of words, of which vectors know some.

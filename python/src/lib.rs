@@ -35,9 +35,9 @@ mod _native {
     #[pymodule_export]
     use crate::svm::{fit_svm, fit_svm_of_paper, svm_decision_values};
     #[pymodule_export]
-    use crate::transport::{transport_cost, transport_list, transport_solution};
+    use crate::transport::{transport_cost, transport_list, transport_partial};
     #[pymodule_export]
-    use crate::transport::{transport_solutions, transport_stack};
+    use crate::transport::{transport_solution, transport_solutions, transport_stack};
     #[pymodule_export]
     use crate::vectors::PyWordVectors;
     #[pymodule_export]

@@ -10,6 +10,7 @@ use rayon::prelude::*;
 use wordmover::Error;
 use wordmover::transport::{self, Solution, Workspace};
 
+use crate::distance::amount;
 use crate::errors::to_python;
 use crate::pool::{run, run_borrowed};
 
@@ -85,6 +86,55 @@ fn as_arrays(
         PyArray1::from_vec(py, solution.demand_duals),
     );
     Ok((solution.cost, plan, duals))
+}
+
+/// Cost, mass, plan, and dual values of sources, sinks and mass.
+type PartialPlan<'py> = (
+    f64,
+    f64,
+    Bound<'py, PyArray2<f64>>,
+    (PyVector<'py>, PyVector<'py>, f64),
+);
+
+/// Partial transport of one problem: cost of the plan, mass moved, plan and dual values.
+#[pyfunction]
+#[pyo3(signature = (costs: "numpy.typing.NDArray[numpy.float64]", supply: "numpy.typing.NDArray[numpy.float64]", demand: "numpy.typing.NDArray[numpy.float64]", *, mass=None, penalty=None) -> "tuple[float, float, numpy.typing.NDArray[numpy.float64], tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], float]]")]
+pub fn transport_partial<'py>(
+    py: Python<'py>,
+    costs: Matrix<'py>,
+    supply: Weights<'py>,
+    demand: Weights<'py>,
+    mass: Option<f64>,
+    penalty: Option<f64>,
+) -> PyResult<PartialPlan<'py>> {
+    check_shape(costs.shape(), supply.len(), demand.len())?;
+    let amount = amount(mass, penalty)?
+        .ok_or_else(|| PyValueError::new_err("partial transport needs a mass or a penalty"))?;
+    let (costs, supply, demand) = (costs.as_slice()?, supply.as_slice()?, demand.as_slice()?);
+    let (n, m) = (supply.len(), demand.len());
+    let solution = if costs.len() > LONG {
+        let costs = copied(py, costs)?;
+        let (supply, demand) = (supply.to_vec(), demand.to_vec());
+        run(py, None, move |monitor| {
+            let mut workspace = Workspace::default();
+            workspace.stop_when(monitor.flag());
+            transport::solve_partial_with(&costs, &supply, &demand, amount, &mut workspace)
+        })?
+    } else {
+        py.detach(|| transport::solve_partial(costs, supply, demand, amount))
+            .map_err(to_python)?
+    };
+    let mut plan = vec![0.0; n * m];
+    for flow in &solution.flows {
+        plan[flow.from as usize * m + flow.to as usize] = flow.mass;
+    }
+    let duals = (
+        PyArray1::from_vec(py, solution.supply_duals),
+        PyArray1::from_vec(py, solution.demand_duals),
+        solution.mass_dual,
+    );
+    let plan = PyArray1::from_vec(py, plan).reshape([n, m])?;
+    Ok((solution.cost, solution.mass, plan, duals))
 }
 
 /// The optimal costs of problems of one shape: `costs[i]`, `supplies[i]`, `demands[i]`.
@@ -220,18 +270,23 @@ fn solve_each<T: Send>(
 /// Of its own data, so that the caller can leave at once; the solver looks at the flag only
 /// when it has begun to improve its plan, seconds after the start of the largest problems.
 fn solve_long(py: Python<'_>, costs: &[f64], supply: &[f64], demand: &[f64]) -> PyResult<Solution> {
+    let costs = copied(py, costs)?;
+    let (supply, demand) = (supply.to_vec(), demand.to_vec());
+    run(py, None, move |monitor| {
+        let mut workspace = Workspace::default();
+        workspace.stop_when(monitor.flag());
+        transport::solve_with(&costs, &supply, &demand, &mut workspace)
+    })
+}
+
+fn copied(py: Python<'_>, costs: &[f64]) -> PyResult<Vec<f64>> {
     let mut copied = Vec::with_capacity(costs.len());
     for part in costs.chunks(COSTS_AT_ONCE) {
         // Gigabytes take more than a moment.
         py.detach(|| copied.extend_from_slice(part));
         py.check_signals()?;
     }
-    let (costs, supply, demand) = (copied, supply.to_vec(), demand.to_vec());
-    run(py, None, move |monitor| {
-        let mut workspace = Workspace::default();
-        workspace.stop_when(monitor.flag());
-        transport::solve_with(&costs, &supply, &demand, &mut workspace)
-    })
+    Ok(copied)
 }
 
 fn check_shape(costs: &[usize], n_sources: usize, n_sinks: usize) -> PyResult<()> {

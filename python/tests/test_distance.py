@@ -65,3 +65,28 @@ def test_bad_choices_are_named():
         wmd(A, B, vectors=3)
     with pytest.raises(TypeError):
         wmd(A, B, "builtin")
+
+
+def test_the_best_part_of_the_mass_moves():
+    first, second = "goat sea quiet", "goat sea harbour"
+    whole = wmd(first, second)
+    distance, plan = wmd(first, second, mass=0.8, return_plan=True)
+    assert distance == wmd(second, first, mass=0.8) < whole
+    assert sum(move.mass for move in plan) == pytest.approx(0.8, abs=1e-15)
+    assert wmd(first, second, mass=2 / 3) == pytest.approx(0, abs=1e-15)
+    assert wmd(first, second, mass=1) == pytest.approx(whole, abs=1e-12)
+    # Nothing else moves where unmatched mass is cheap.
+    assert wmd(first, second, penalty=0.01) == pytest.approx(2 / 3 * 0.01, abs=1e-12)
+    assert wmd(first, second, penalty=9) == pytest.approx(whole, abs=1e-12)
+
+
+@pytest.mark.parametrize(("options", "message"), [
+    ({"mass": 0}, "the mass to move is 0: it must be above 0 and at most 1"),
+    ({"mass": 1.5}, "the mass to move is 1.5"),
+    ({"mass": float("nan")}, "the mass to move is NaN"),
+    ({"penalty": -1}, "the penalty of unmatched mass is -1"),
+    ({"mass": 0.5, "penalty": 1}, "mass and penalty cannot be given together"),
+])
+def test_impossible_parts_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        wmd(A, B, **options)

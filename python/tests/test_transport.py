@@ -4,7 +4,7 @@ import numpy as np
 import ot
 import pytest
 
-from wordmover import transport, transport_batch
+from wordmover import partial_transport, transport, transport_batch
 
 TOLERANCE = 1e-9
 
@@ -205,3 +205,31 @@ def test_plans_sum_to_the_weights_as_far_as_their_sums_agree():
     _, plan = transport(rng.random((30, 40)), a, b, return_plan=True)
     assert abs(plan.sum(axis=1) - a).max() < 1.1e-9
     assert abs(plan.sum(axis=0) - b).max() < 1.1e-9
+
+
+@pytest.mark.parametrize("kind", [random_problem, tied_problem, sparse_problem, wide_weights])
+def test_partial_transport_is_that_of_pot_and_proved(kind):
+    rng = np.random.default_rng(5)
+    for n, m in SHAPES:
+        costs, a, b = kind(rng, n, m)
+        for share in [0.1, 0.8]:
+            found = partial_transport(costs, 2 * a, b, mass=share)
+            expected = ot.partial.partial_wasserstein2(2 * a, b, costs, m=share)
+            assert found.cost == pytest.approx(expected, rel=TOLERANCE, abs=TOLERANCE * costs.max())
+            assert found.plan.sum() == pytest.approx(share, abs=1e-14)
+            assert found.plan.sum(axis=1) + found.unmatched_supply == pytest.approx(2 * a, abs=1e-14)
+            assert max(found.supply_duals.max(), found.demand_duals.max()) <= 0
+            duals = found.supply_duals[:, None] + found.demand_duals + found.mass_dual
+            assert (duals <= costs + 1e-12 * costs.max()).all()
+            worth = found.supply_duals @ (2 * a) + found.demand_duals @ b + found.mass_dual * share
+            assert worth == pytest.approx(found.cost, abs=1e-12 * costs.max())
+
+
+def test_a_penalty_says_how_much_moves():
+    costs = np.array([[1.0, 5.0]])
+    found = partial_transport(costs, [1.0], [0.5, 0.5], penalty=2.0)
+    assert (found.cost, found.mass, found.mass_dual) == (0.5, 0.5, 4.0)
+    with pytest.raises(ValueError, match="needs a mass or a penalty"):
+        partial_transport(costs, [1.0], [0.5, 0.5])
+    with pytest.raises(ValueError, match="the cost from source 0 to sink 1 is NaN"):
+        partial_transport([[1.0, np.nan]], [1.0], [0.5, 0.5], mass=0.5)

@@ -7,6 +7,10 @@
 //! put in one fixed order before solving, so the distance is symmetric to the
 //! last bit.
 
+mod partial;
+
+pub use partial::{PartialWordTransport, partial_transport};
+
 use crate::document::{Document, Word};
 use crate::error::{Error, Result};
 use crate::ground::direct::{self, Columns};

@@ -4,8 +4,8 @@
 
 mod pot;
 
-use pot::{Problem, for_each_problem};
-use wordmover::transport::{self, Certificate};
+use pot::{PartialProblem, Problem, for_each_partial_problem, for_each_problem};
+use wordmover::transport::{self, Amount, Certificate};
 
 /// Relative to the optimal cost.
 const COST_TOLERANCE: f64 = 1e-9;
@@ -122,5 +122,47 @@ fn optimal_costs_agree_with_pot_and_are_certified() {
     for (kind, share, id) in &worst {
         println!("  {kind:<10} {share:.1e} ({id})");
     }
+    report(&failures);
+}
+
+#[test]
+fn partial_costs_agree_with_pot_and_are_certified() {
+    let mut failures = Vec::new();
+    for_each_partial_problem(|partial| {
+        let PartialProblem {
+            problem,
+            amount,
+            expected,
+        } = partial;
+        let Problem {
+            id,
+            costs,
+            supply,
+            demand,
+            ..
+        } = &problem;
+        let plan = match transport::solve_partial(costs, supply, demand, amount) {
+            Ok(plan) => plan,
+            Err(error) => {
+                failures.push(format!("{id} {amount:?}: {error}"));
+                return;
+            }
+        };
+        let unmatched = plan.unmatched_supply.iter().chain(&plan.unmatched_demand);
+        let found = match amount {
+            Amount::Penalty(penalty) => plan.cost + penalty * unmatched.sum::<f64>(),
+            _ => plan.cost,
+        };
+        // The least masses move next to nothing at next to no cost.
+        let tolerated = COST_TOLERANCE * expected + ZERO_TOLERANCE * problem.largest_cost();
+        let agrees = (found - expected).abs() <= tolerated;
+        if !agrees {
+            failures.push(format!("{id} {amount:?}: {expected} expected, {found} found"));
+        }
+        let certificate = plan.certificate(costs, supply, demand);
+        if !certificate.holds(CERTIFICATE_TOLERANCE) {
+            failures.push(format!("{id} {amount:?}: {certificate:?}"));
+        }
+    });
     report(&failures);
 }

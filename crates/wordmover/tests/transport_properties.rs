@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use wordmover::transport::{
-    Certificate, Workspace, cost, relaxed_from_demand, relaxed_from_supply, solve,
+    Amount, Certificate, Workspace, cost, relaxed_from_demand, relaxed_from_supply, solve, solve_partial,
 };
 
 /// A problem: costs, supplies and demands of total one.
@@ -52,6 +52,56 @@ proptest! {
         let solution = solve(&costs, &supply, &demand).unwrap();
         let certificate = Certificate::check(&costs, &supply, &demand, &solution);
         prop_assert!(certificate.holds(1e-12), "{certificate:?}");
+    }
+
+    #[test]
+    fn every_part_of_the_mass_is_moved_at_a_cost_proved_optimal(
+        (costs, supply, demand) in problems(20),
+        share in prop_oneof![0.001..1.0f64, Just(1.0), Just(0.5)],
+        factor in prop_oneof![0.1..10.0f64, Just(1.0)],
+        penalty in 0.0..2.0f64,
+    ) {
+        let supply: Vec<f64> = supply.iter().map(|w| w * factor).collect();
+        let most = supply.iter().sum::<f64>().min(demand.iter().sum());
+        let plan = solve_partial(&costs, &supply, &demand, Amount::Mass(share * most)).unwrap();
+        let certificate = plan.certificate(&costs, &supply, &demand);
+        prop_assert!(certificate.holds(1e-12), "{certificate:?}");
+        let plan = solve_partial(&costs, &supply, &demand, Amount::Penalty(penalty)).unwrap();
+        let certificate = plan.certificate(&costs, &supply, &demand);
+        prop_assert!(certificate.holds(1e-12), "{certificate:?}");
+        // The same mass without a penalty costs the same.
+        if plan.mass > 1e-6 {
+            let same = solve_partial(&costs, &supply, &demand, Amount::Mass(plan.mass)).unwrap();
+            prop_assert!((same.cost - plan.cost).abs() <= 1e-11, "{} {}", same.cost, plan.cost);
+        }
+    }
+
+    #[test]
+    fn a_certificate_of_part_of_the_mass_finds_what_is_wrong(
+        (costs, supply, demand) in problems(8),
+        by in 0.01..1.0f64,
+    ) {
+        let plan = solve_partial(&costs, &supply, &demand, Amount::Mass(0.5)).unwrap();
+        let holds = |change: fn(&mut wordmover::transport::PartialSolution, f64)| {
+            let mut plan = plan.clone();
+            change(&mut plan, by);
+            plan.certificate(&costs, &supply, &demand).holds(1e-6)
+        };
+        prop_assert!(holds(|_, _| ()));
+        prop_assert!(!holds(|plan, by| plan.cost += by));
+        prop_assert!(!holds(|plan, by| plan.mass += by));
+        prop_assert!(!holds(|plan, by| plan.mass_dual += by));
+        prop_assert!(!holds(|plan, by| plan.flows[0].mass += by));
+        prop_assert!(!holds(|plan, by| plan.unmatched_supply[0] += by));
+        prop_assert!(!holds(|plan, by| plan.supply_duals[0] += 1e3 * by));
+        prop_assert!(!holds(|plan, _| plan.flows[0].mass = f64::NAN));
+    }
+
+    #[test]
+    fn all_of_the_mass_is_the_balanced_problem((costs, supply, demand) in problems(16)) {
+        let plan = solve_partial(&costs, &supply, &demand, Amount::Mass(1.0)).unwrap();
+        let whole = solve(&costs, &supply, &demand).unwrap();
+        prop_assert!((plan.cost - whole.cost).abs() <= 1e-12);
     }
 
     #[test]
@@ -368,4 +418,23 @@ fn masses_of_any_size_are_moved() {
             );
         }
     }
+}
+
+#[test]
+fn a_mass_that_cannot_move_is_refused() {
+    let solve = |amount| solve_partial(&[1.0, 2.0], &[0.5], &[0.5, 0.25], amount);
+    let message = |amount| solve(amount).unwrap_err().to_string();
+    for mass in [0.0, -1.0, 0.51, f64::NAN, f64::INFINITY] {
+        let expected = format!(
+            "the mass to move is {mass}: it must be above 0 and at most 0.5, the lesser side"
+        );
+        assert_eq!(message(Amount::Mass(mass)), expected);
+    }
+    assert!(solve(Amount::Mass(0.5 + 1e-12)).is_ok());
+    assert_eq!(
+        message(Amount::Penalty(-1.0)),
+        "the penalty of unmatched mass is -1, not a number between 0 and 1e300"
+    );
+    assert!(solve_partial(&[], &[], &[], Amount::Mass(1.0)).is_err());
+    assert!(solve_partial(&[f64::NAN], &[1.0], &[1.0], Amount::Mass(1.0)).is_err());
 }

@@ -7,6 +7,7 @@ use wordmover::{
     Document, Error, WordVectors,
     document::Word,
     space::{Normalization, WordSpace},
+    transport::Amount,
     wmd,
 };
 
@@ -47,6 +48,27 @@ proptest! {
                 prop_assert_eq!(step.cost, 0.0);
             }
         }
+    }
+
+    #[test]
+    fn part_of_the_mass_moves_at_a_cost_proved_optimal(
+        x in documents(), y in documents(), share in 0.01..1.0f64,
+    ) {
+        let space = space();
+        let whole = wmd::distance(&space, &x, &y).unwrap();
+        for amount in [Amount::Mass(share), Amount::Mass(1.0), Amount::Penalty(share)] {
+            let plan = wmd::partial_transport(&space, &x, &y, amount).unwrap();
+            let certificate = plan.certificate(&space, &x, &y).unwrap();
+            prop_assert!(certificate.holds(1e-12), "{certificate:?}");
+            let back = wmd::partial_transport(&space, &y, &x, amount).unwrap();
+            prop_assert_eq!(plan.distance.to_bits(), back.distance.to_bits());
+            prop_assert_eq!(&plan.first_unmatched, &back.second_unmatched);
+            prop_assert!(plan.distance <= whole + 1e-12);
+        }
+        let all = wmd::partial_transport(&space, &x, &y, Amount::Mass(1.0)).unwrap();
+        prop_assert!((all.distance - whole).abs() <= 1e-12);
+        let same = wmd::partial_transport(&space, &x, &x, Amount::Mass(share)).unwrap();
+        prop_assert_eq!(same.distance, 0.0);
     }
 
     #[test]

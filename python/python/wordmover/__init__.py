@@ -16,7 +16,14 @@ from wordmover._distance import WordMove, pairwise_wmd, wmd
 from wordmover._embedding import WordMoversEmbedding
 from wordmover._neighbors import KNeighborsWMD
 from wordmover._svm import LinearSVM
-from wordmover._transport import emd, emd2, transport, transport_batch
+from wordmover._transport import (
+    PartialPlan,
+    emd,
+    emd2,
+    partial_transport,
+    transport,
+    transport_batch,
+)
 
 __version__ = _version("wordmover")
 
@@ -24,6 +31,7 @@ __all__ = [
     "KNeighborsWMD",
     "LinearSVM",
     "ModelError",
+    "PartialPlan",
     "WordMove",
     "WordMoversEmbedding",
     "WordVectors",
@@ -31,6 +39,7 @@ __all__ = [
     "emd2",
     "get_num_threads",
     "pairwise_wmd",
+    "partial_transport",
     "set_num_threads",
     "transport",
     "transport_batch",

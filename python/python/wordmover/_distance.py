@@ -43,6 +43,8 @@ def wmd(
     normalization: str | None = ...,
     stop_words: str | Iterable[str] | None = ...,
     case: str = ...,
+    mass: float | None = ...,
+    penalty: float | None = ...,
     return_plan: Literal[False] = ...,
 ) -> float: ...
 @overload
@@ -54,6 +56,8 @@ def wmd(
     normalization: str | None = ...,
     stop_words: str | Iterable[str] | None = ...,
     case: str = ...,
+    mass: float | None = ...,
+    penalty: float | None = ...,
     return_plan: Literal[True],
 ) -> tuple[float, list[WordMove]]: ...
 @overload
@@ -65,6 +69,8 @@ def wmd(
     normalization: str | None = ...,
     stop_words: str | Iterable[str] | None = ...,
     case: str = ...,
+    mass: float | None = ...,
+    penalty: float | None = ...,
     return_plan: bool,
 ) -> float | tuple[float, list[WordMove]]: ...
 def wmd(
@@ -75,6 +81,8 @@ def wmd(
     normalization: str | None = "unit",
     stop_words: str | Iterable[str] | None = "smart",
     case: str = "lower",
+    mass: float | None = None,
+    penalty: float | None = None,
     return_plan: bool = False,
 ) -> float | tuple[float, list[WordMove]]:
     """The exact Word Mover's Distance between two documents.
@@ -86,6 +94,12 @@ def wmd(
         As those of WordMoversEmbedding.
     normalization : "unit" or None, default "unit"
         What is done to word vectors first.
+    mass : float or None, default None
+        For texts of which only a part is alike: moves no more than this share of both
+        documents, at the least cost. `mass=0.8` is the cost of the best 80 %.
+    penalty : float or None, default None
+        Or else what a unit of mass costs that stays unmatched, on either side: as much moves as
+        pays, and the distance includes the penalties.
     return_plan : bool, default False
         Whether to return the moves of an optimal plan too.
 
@@ -117,6 +131,8 @@ def wmd(
         normalization=name_or_none("normalization", normalization),
         case=one_name("case", case),
         stop_words=stop_word_list(stop_words),
+        mass=mass,
+        penalty=penalty,
         return_plan=return_plan,
     )
     if moves is None:

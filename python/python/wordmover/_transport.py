@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, overload
 
 import numpy as np
 
@@ -114,6 +114,71 @@ def transport(
     if return_plan and return_duals:
         return cost, plan, duals
     return (cost, plan) if return_plan else (cost, duals)
+
+
+class PartialPlan(NamedTuple):
+    """The cheapest plan that moves part of the mass, and the dual values that prove it.
+
+    `supply_duals` and `demand_duals` are nowhere above 0, `mass_dual + supply_duals[i] +
+    demand_duals[j]` nowhere above `C[i, j]`, and `supply_duals @ a + demand_duals @ b +
+    mass_dual * mass` is the cost. `unmatched_supply` and `unmatched_demand` are what stays.
+    """
+
+    cost: float
+    mass: float
+    plan: Vector
+    unmatched_supply: Vector
+    unmatched_demand: Vector
+    supply_duals: Vector
+    demand_duals: Vector
+    mass_dual: float
+
+
+def partial_transport(
+    C: ArrayLike,
+    a: ArrayLike,
+    b: ArrayLike,
+    *,
+    mass: float | None = None,
+    penalty: float | None = None,
+) -> PartialPlan:
+    """Moves part of supplies `a` to demands `b` at the least cost, exactly.
+
+    Either `mass` moves, at most the lesser of the two sums, or as much as pays where every unit
+    of mass that stays unmatched, on either side, costs `penalty`. The sides need not have the
+    same sum. The cost is that of what moves; penalties are not in it.
+
+    Parameters
+    ----------
+    C : array of shape (n_sources, n_sinks)
+    a, b : arrays of weights
+    mass, penalty : float or None
+        One of the two.
+
+    Returns
+    -------
+    PartialPlan
+
+    Examples
+    --------
+    >>> from wordmover import partial_transport
+    >>> partial_transport([[1.0, 5.0]], [1.0], [0.5, 0.5], mass=0.5).cost
+    0.5
+    """
+    costs, supply, demand = _matrix(C), _weights(a, "a", False), _weights(b, "b", False)
+    cost, moved, plan, (supply_duals, demand_duals, mass_dual) = _native.transport_partial(
+        costs, supply, demand, mass=mass, penalty=penalty
+    )
+    return PartialPlan(
+        cost,
+        moved,
+        plan,
+        np.maximum(supply - plan.sum(axis=1), 0.0),
+        np.maximum(demand - plan.sum(axis=0), 0.0),
+        supply_duals,
+        demand_duals,
+        mass_dual,
+    )
 
 
 @overload

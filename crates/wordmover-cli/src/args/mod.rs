@@ -23,7 +23,7 @@ pub use groups::{
     WritingArguments, set,
 };
 pub use values::{FrequencySource, OnEmpty, SearchBy};
-use values::{at_least_one, named, uncentered};
+use values::{at_least_one, named, not_negative, share, uncentered};
 
 /// Exact Word Mover's Embeddings of documents.
 #[derive(Debug, Parser)]
@@ -156,7 +156,8 @@ pub struct InfoArguments {
 #[command(after_help = "Examples:\n  \
     wordmover distance \"Obama speaks to the media in Illinois\" \\\n                     \
     \"The president greets the press in Chicago\" --explain\n  \
-    wordmover distance \"a cat\" \"a dog\" --json --svg plan.svg")]
+    wordmover distance \"a cat\" \"a dog\" --json --svg plan.svg\n  \
+    wordmover distance \"a cat on the mat\" \"a cat\" --mass 0.5 --explain")]
 pub struct DistanceArguments {
     /// A text (never a file)
     #[arg(value_name = "TEXT")]
@@ -171,6 +172,13 @@ pub struct DistanceArguments {
     /// the two words) and the words the vectors do not know
     #[arg(long)]
     pub json: bool,
+    /// Move only this share of the mass, above 0 and at most 1, at the least cost: 0.8 is the
+    /// best 80 %. What stays unmatched is listed
+    #[arg(long, value_name = "SHARE", value_parser = share, allow_negative_numbers = true)]
+    pub mass: Option<f64>,
+    /// Move as much as pays: mass that stays unmatched costs this much, on either side
+    #[arg(long, value_name = "COST", value_parser = not_negative, conflicts_with = "mass", allow_negative_numbers = true)]
+    pub penalty: Option<f64>,
     /// Draw the transport plan
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,

@@ -115,3 +115,18 @@ pub(super) fn at_least_one(text: &str) -> Result<usize, String> {
         _ => Err("expected a number of at least 1".to_owned()),
     }
 }
+
+/// A part of a whole, and not nothing.
+pub(super) fn share(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(share) if share > 0.0 && share <= 1.0 => Ok(share),
+        _ => Err("expected a number above 0 and at most 1".to_owned()),
+    }
+}
+
+pub(super) fn not_negative(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(number) if (0.0..=1e300).contains(&number) => Ok(number),
+        _ => Err("expected a number of at least 0".to_owned()),
+    }
+}

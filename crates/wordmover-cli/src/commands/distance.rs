@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow, bail};
 use serde::Serialize;
-use wordmover::wmd::{self, WordMove, WordTransport};
+use wordmover::transport::Amount;
+use wordmover::wmd::{self, WordMove};
 use wordmover::{Document, DocumentModel, ModelFile, document_model::DocumentParams};
 
 use super::plan_svg;
@@ -25,7 +26,7 @@ pub fn run(arguments: &DistanceArguments, quiet: bool) -> Result<()> {
     check_outputs(&outputs, &inputs, arguments.force)?;
     let comparison = compare(arguments)?;
     if let Some(path) = &arguments.svg {
-        let drawing = plan_svg::draw(&comparison.words(), &comparison.plan);
+        let drawing = plan_svg::draw(&comparison.words(), &comparison.title(), &comparison.moves);
         OutputFile::holding(drawing.as_bytes(), path, arguments.force)?.commit()?;
     }
     if arguments.json {
@@ -33,7 +34,7 @@ pub fn run(arguments: &DistanceArguments, quiet: bool) -> Result<()> {
     } else if arguments.explain {
         print(&comparison.table())?;
     } else {
-        print(&format!("{}\n", comparison.plan.distance))?;
+        print(&format!("{}\n", comparison.distance))?;
         if !quiet && !comparison.unknown.is_empty() {
             say(&format!("unknown words: {}", comparison.unknown.join(" ")));
         }
@@ -45,7 +46,11 @@ pub fn run(arguments: &DistanceArguments, quiet: bool) -> Result<()> {
 #[derive(Serialize)]
 struct Report<'a> {
     distance: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mass: Option<f64>,
     moves: Vec<Move<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unmatched: Option<[Vec<Unmatched<'a>>; 2]>,
     unknown: &'a [String],
 }
 
@@ -57,11 +62,26 @@ struct Move<'a> {
     cost: f64,
 }
 
+/// Mass of a word that does not move.
+#[derive(Serialize)]
+struct Unmatched<'a> {
+    word: &'a str,
+    mass: f64,
+}
+
 struct Comparison {
     model: Arc<DocumentModel>,
     documents: [Document; 2],
-    plan: WordTransport,
+    distance: f64,
+    moves: Vec<WordMove>,
+    partial: Option<Partial>,
     unknown: Vec<String>,
+}
+
+/// What partial transport moves, and what it leaves of each word of the two texts.
+struct Partial {
+    mass: f64,
+    unmatched: [Vec<f64>; 2],
 }
 
 fn compare(arguments: &DistanceArguments) -> Result<Comparison> {
@@ -99,14 +119,31 @@ fn compare(arguments: &DistanceArguments) -> Result<Comparison> {
         }
     }
     let [first, second] = &documents;
-    let plan = wmd::transport(model.space(), first, second)
+    let amount = arguments.mass.map(Amount::Mass);
+    let amount = amount.or(arguments.penalty.map(Amount::Penalty));
+    let solved = match amount {
+        None => wmd::transport(model.space(), first, second)
+            .map(|plan| (plan.distance, plan.moves, None)),
+        Some(amount) => {
+            wmd::partial_transport(model.space(), first, second, amount).map(|plan| {
+                let partial = Partial {
+                    mass: plan.mass,
+                    unmatched: [plan.first_unmatched, plan.second_unmatched],
+                };
+                (plan.distance, plan.moves, Some(partial))
+            })
+        }
+    };
+    let (distance, moves, partial) = solved
         .map_err(|error| anyhow!(error))
         .context("cannot compare the texts")?;
     let unknown = unknown_words(texts.map(String::as_str), &model);
     Ok(Comparison {
         model,
         documents,
-        plan,
+        distance,
+        moves,
+        partial,
         unknown,
     })
 }
@@ -161,17 +198,43 @@ impl Comparison {
         })
     }
 
+    /// What the drawing shows.
+    fn title(&self) -> String {
+        match &self.partial {
+            None => format!("Word Mover's Distance {:.4}", self.distance),
+            Some(partial) => format!(
+                "Word Mover's Distance {:.4}, {:.1} % of the mass moved",
+                self.distance,
+                100.0 * partial.mass
+            ),
+        }
+    }
+
+    /// The words of each text that do not move whole, and what stays of them.
+    fn unmatched(&self) -> Option<[Vec<Unmatched<'_>>; 2]> {
+        let [first, second] = self.words();
+        let [of_first, of_second] = &self.partial.as_ref()?.unmatched;
+        let pairs = [(first, of_first), (second, of_second)];
+        Some(pairs.map(|(words, masses)| {
+            let each = words.into_iter().zip(masses.iter().copied());
+            let unmatched = each.filter(|(_, mass)| *mass > 0.0);
+            unmatched.map(|(word, mass)| Unmatched { word, mass }).collect()
+        }))
+    }
+
     fn json(&self) -> Report<'_> {
         let [first, second] = self.words();
-        let moves = self.plan.moves.iter().map(|step| Move {
+        let moves = self.moves.iter().map(|step| Move {
             from: first[step.from as usize],
             to: second[step.to as usize],
             mass: step.mass,
             cost: step.cost,
         });
         Report {
-            distance: self.plan.distance,
+            distance: self.distance,
+            mass: self.partial.as_ref().map(|partial| partial.mass),
             moves: moves.collect(),
+            unmatched: self.unmatched(),
             unknown: &self.unknown,
         }
     }
@@ -181,7 +244,7 @@ impl Comparison {
         let [first, second] = self.words();
         let from_word = |step: &WordMove| first[step.from as usize];
         let to_word = |step: &WordMove| second[step.to as usize];
-        let mut moves = self.plan.moves.clone();
+        let mut moves = self.moves.clone();
         moves.sort_by(|a, b| (b.mass * b.cost).total_cmp(&(a.mass * a.cost)));
         let width = |words: Vec<&str>| {
             words
@@ -193,13 +256,17 @@ impl Comparison {
         let from = width(moves.iter().map(from_word).collect()).max(4);
         let to = width(moves.iter().map(to_word).collect()).max(2);
 
-        let mut table = format!("distance {}\n\n", self.plan.distance);
+        let mut table = format!("distance {}\n", self.distance);
+        if let Some(partial) = &self.partial {
+            table += &format!("mass moved {}\n", partial.mass);
+        }
+        table.push('\n');
         table += &format!(
             "{:from$}    {:to$}    mass  distance  share of the whole\n",
             "from", "to"
         );
         for step in &moves {
-            let share = match self.plan.distance {
+            let share = match self.distance {
                 0.0 => 0.0,
                 distance => step.mass * step.cost / distance,
             };
@@ -213,6 +280,14 @@ impl Comparison {
             );
             table += line.trim_end();
             table.push('\n');
+        }
+        for (unmatched, place) in self.unmatched().into_iter().flatten().zip(["first", "second"]) {
+            let each = unmatched.iter();
+            let each = each.map(|left| format!("{} {:.4}", left.word, left.mass));
+            let each = each.collect::<Vec<_>>().join(", ");
+            if !each.is_empty() {
+                table += &format!("\nunmatched words of the {place} text: {each}\n");
+            }
         }
         if !self.unknown.is_empty() {
             table += &format!("\nunknown: {}\n", self.unknown.join(" "));

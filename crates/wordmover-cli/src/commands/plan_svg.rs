@@ -1,7 +1,7 @@
 //! A transport plan as a picture: words in two columns, a band for every move,
 //! as wide as its mass and the redder the farther it goes.
 
-use wordmover::wmd::WordTransport;
+use wordmover::wmd::WordMove;
 
 use crate::markup::escape;
 
@@ -17,8 +17,7 @@ const LEAST_HEIGHT: f64 = 16.0;
 const LEAST_LABELLED: f64 = 9.0;
 
 /// The drawing as an SVG document.
-pub fn draw(words: &[Vec<&str>; 2], plan: &WordTransport) -> String {
-    let moves = &plan.moves;
+pub fn draw(words: &[Vec<&str>; 2], title: &str, moves: &[WordMove]) -> String {
     let mut left = Column::new(moves.iter().map(|step| (step.from, step.mass)));
     let mut right = Column::new(moves.iter().map(|step| (step.to, step.mass)));
     // Words stand opposite to where their mass goes, so that bands cross little.
@@ -38,11 +37,11 @@ pub fn draw(words: &[Vec<&str>; 2], plan: &WordTransport) -> String {
          width=\"{WIDTH}\" height=\"{height:.0}\" font-family=\"sans-serif\" font-size=\"14\">\n\
          <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n\
          <text x=\"{}\" y=\"34\" font-size=\"18\" text-anchor=\"middle\">\
-         Word Mover's Distance {:.4}</text>\n\
+         {}</text>\n\
          <text x=\"{}\" y=\"58\" fill=\"#666\" text-anchor=\"middle\">\
          band: mass moved; number: distance between the two words</text>\n",
         WIDTH / 2.0,
-        plan.distance,
+        escape(title),
         WIDTH / 2.0
     );
     let mut labels = String::new();

@@ -244,3 +244,42 @@ fn check_xml(document: &str) -> (usize, String) {
     assert!(open.is_empty() && rest.trim().is_empty() && document.starts_with("<svg "));
     (n_elements, text)
 }
+
+#[test]
+fn the_best_part_of_the_mass_moves_and_the_rest_is_listed() {
+    let place = Place::new();
+    let texts = ["a cat on the mat", "a cat"];
+    let whole = distance(&place, texts[0], texts[1]);
+    let call = |options: &[&str]| {
+        let mut arguments = vec!["distance", texts[0], texts[1]];
+        arguments.extend(options);
+        place.run_with(&arguments)
+    };
+    let plan: Value =
+        serde_json::from_str(&call(&["--mass", "0.75", "--json"]).succeeded()).unwrap();
+    assert_eq!(plan["mass"], 0.75);
+    // "cat" stays where it is; a quarter of the whole comes from "mat".
+    let said = plan["distance"].as_f64().unwrap();
+    assert!((said - whole / 2.0).abs() < 1e-12, "{said} of {whole}");
+    assert_eq!(plan["unmatched"][0][0]["word"], "mat");
+    assert_eq!(plan["unmatched"][1][0]["word"], "cat");
+    let explained = call(&["--mass", "0.5", "--explain", "--svg", "plan.svg"]).succeeded();
+    assert!(explained.starts_with("distance 0\nmass moved 0.5\n"), "{explained}");
+    assert!(
+        explained.ends_with(
+            "\nunmatched words of the first text: mat 0.5000\n\
+             \nunmatched words of the second text: cat 0.5000\n"
+        ),
+        "{explained}"
+    );
+    assert!(place.read_text("plan.svg").contains("50.0 % of the mass moved"));
+    let all: f64 = call(&["--mass", "1"]).succeeded().trim().parse().unwrap();
+    assert!((all - whole).abs() < 1e-12);
+    let little: f64 = call(&["--penalty", "0.1"]).succeeded().trim().parse().unwrap();
+    assert!((little - 0.1).abs() < 1e-12, "{little}");
+    for mass in ["0", "1.1", "-1", "nan", "much"] {
+        let ended = call(&["--mass", mass]);
+        assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+    }
+    assert_eq!(call(&["--mass", "1", "--penalty", "1"]).code, Some(2));
+}

@@ -8,6 +8,8 @@
 mod accelerated;
 mod features;
 mod fit;
+#[cfg(feature = "builtin-vectors")]
+mod general_purpose;
 mod model;
 mod params;
 mod post_processing;
@@ -17,6 +19,8 @@ mod transform;
 
 pub use features::raw_features;
 pub use fit::{DrawnEmbedding, Fitter};
+#[cfg(feature = "builtin-vectors")]
+pub use general_purpose::GENERAL_PURPOSE;
 pub use model::{WordMoversEmbedding, kernel};
 pub use params::{EmbeddingParams, Gamma};
 pub(crate) use post_processing::FittedPostProcessing;

@@ -99,7 +99,7 @@ impl Certificate {
 }
 
 /// Like `f64::max`, but a NaN on either side stays.
-fn nan_max(a: f64, b: f64) -> f64 {
+pub(super) fn nan_max(a: f64, b: f64) -> f64 {
     if a.is_nan() || b.is_nan() {
         f64::NAN
     } else {

@@ -60,6 +60,20 @@ pub enum TransportError {
         /// Sum of the demands.
         demand: f64,
     },
+    /// No such mass can move.
+    #[error("the mass to move is {mass}: it must be above 0 and at most {most}, the lesser side")]
+    BadMass {
+        /// The mass.
+        mass: f64,
+        /// The sum of the lesser side.
+        most: f64,
+    },
+    /// No penalty for unmatched mass.
+    #[error("the penalty of unmatched mass is {penalty}, not a number between 0 and 1e300")]
+    BadPenalty {
+        /// The penalty.
+        penalty: f64,
+    },
     /// The caller asked to stop.
     #[error("interrupted")]
     Interrupted,

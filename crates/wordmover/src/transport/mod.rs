@@ -1,6 +1,6 @@
 //! Exact optimal transport between two weighted sets.
 //!
-//! Problem ground costs `C` (row-major, one row per source, one column per
+//! Given ground costs `C` (row-major, one row per source, one column per
 //! sink), supplies and demands, [`solve`] finds the cheapest plan `F >= 0` with
 //! row sums equal to the supplies and column sums equal to the demands. This is
 //! the linear program behind the Word Mover's Distance (equation 1 of the
@@ -16,6 +16,7 @@ mod error;
 mod grid;
 mod lanes;
 mod one_sink;
+mod partial;
 mod problem;
 mod simplex;
 mod sink_graph;
@@ -25,6 +26,7 @@ mod workspace;
 pub use bounds::{relaxed_from_demand, relaxed_from_supply};
 pub use certificate::Certificate;
 pub use error::TransportError;
+pub use partial::{Amount, PartialSolution, solve_partial, solve_partial_with};
 pub use workspace::Workspace;
 
 use crate::error::Result;
@@ -231,6 +233,16 @@ fn positive(weights: &[f64]) -> Vec<usize> {
 }
 
 fn validate(costs: &[f64], supply: &[f64], demand: &[f64]) -> Result<()> {
+    let (supply, demand) = validate_parts(costs, supply, demand)?;
+    let balanced = (supply - demand).abs() <= BALANCE_TOLERANCE * supply.max(demand);
+    if !balanced {
+        return Err(TransportError::Unbalanced { supply, demand }.into());
+    }
+    Ok(())
+}
+
+/// Whatever can be wrong with a problem apart from its balance; the sums of the two sides.
+fn validate_parts(costs: &[f64], supply: &[f64], demand: &[f64]) -> Result<(f64, f64)> {
     // Checked multiplication: the lengths come from the caller.
     let expected = supply.len().checked_mul(demand.len());
     if expected != Some(costs.len()) {
@@ -269,14 +281,5 @@ fn validate(costs: &[f64], supply: &[f64], demand: &[f64]) -> Result<()> {
     if !(total_supply > 0.0 && total_demand > 0.0) {
         return Err(TransportError::NoMass.into());
     }
-    let balanced =
-        (total_supply - total_demand).abs() <= BALANCE_TOLERANCE * total_supply.max(total_demand);
-    if !balanced {
-        return Err(TransportError::Unbalanced {
-            supply: total_supply,
-            demand: total_demand,
-        }
-        .into());
-    }
-    Ok(())
+    Ok((total_supply, total_demand))
 }

@@ -7,6 +7,8 @@ mod generator;
 
 use std::path::Path;
 
+use wordmover::transport::Amount;
+
 const HEADER: &str = "id,kind,seed,n,m,dim,cost,checksum";
 
 /// One transport problem and its optimal cost.
@@ -85,5 +87,52 @@ pub fn for_each_problem(mut visit: impl FnMut(Problem)) -> usize {
         n_problems += 1;
     }
     assert_eq!(n_problems, 2_950, "rows in {}", path.display());
+    n_problems
+}
+
+/// A problem of which only a part is moved, and its optimal cost by `ot.partial`.
+pub struct PartialProblem {
+    /// The problem, its supplies multiplied by a factor.
+    pub problem: Problem,
+    /// How much moves.
+    pub amount: Amount,
+    /// The optimal cost, with the penalty of what is unmatched.
+    pub expected: f64,
+}
+
+/// Runs `visit` on every problem of `testdata/pot/partial.csv` and returns their number.
+///
+/// # Panics
+///
+/// If the file is missing, malformed or shorter than it was committed.
+pub fn for_each_partial_problem(mut visit: impl FnMut(PartialProblem)) -> usize {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/pot");
+    let read = |name| std::fs::read_to_string(folder.join(name)).unwrap();
+    let problems = read("problems.csv");
+    let text = read("partial.csv");
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some("id,supply_factor,amount,value,cost"));
+    let mut n_problems = 0;
+    for line in lines {
+        let fields: Vec<&str> = line.split(',').collect();
+        let [id, factor, amount, value, expected] = fields[..] else {
+            panic!("five fields expected: {line}");
+        };
+        let number = |field: &str| -> f64 { field.parse().unwrap() };
+        let start = format!("{id},");
+        let found = problems.lines().find(|row| row.starts_with(&start));
+        let mut problem = Problem::from_line(found.unwrap());
+        problem.supply.iter_mut().for_each(|w| *w *= number(factor));
+        visit(PartialProblem {
+            problem,
+            amount: match amount {
+                "mass" => Amount::Mass(number(value)),
+                _ => Amount::Penalty(number(value)),
+            },
+            expected: number(expected),
+        });
+        n_problems += 1;
+    }
+    assert_eq!(n_problems, 1_250);
     n_problems
 }

@@ -1,0 +1,362 @@
+//! The work behind the answers: bounded, batched, and never on the threads of the network.
+//!
+//! Requests that embed texts wait in one queue. Dispatchers take what has gathered there
+//! while the batch before was worked on, whoever sent it, and embed it in one go: nothing
+//! is held back for a fuller batch, and under load batches grow by themselves. Everything
+//! else runs as a task of the rayon pool. One number, the requests not yet answered, is
+//! bounded; there is no second limit that could disagree with it.
+
+use std::collections::VecDeque;
+use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use bytes::Bytes;
+use rayon::prelude::*;
+use tokio::sync::oneshot;
+use wordmover::Document;
+use wordmover::document::WordCounts;
+
+use crate::error::{ApiError, ApiResult};
+use crate::limits::Limits;
+use crate::memory::Held;
+use crate::metrics::Metrics;
+use crate::served::{Current, Served};
+
+/// While one dispatcher embeds, the other reads and writes JSON.
+const DISPATCHERS: usize = 2;
+
+/// Bytes of bodies in one batch, and one request more.
+const BATCH_BYTES: usize = 512 << 10;
+
+/// The body of a request, and the memory it counts for.
+pub(crate) struct Body {
+    pub bytes: Bytes,
+    pub held: Held,
+}
+
+/// Texts to embed, and what to make of their rows.
+pub(crate) struct EmbeddingRequest {
+    pub texts: Vec<String>,
+    /// What messages call the text of a number.
+    pub name: fn(usize) -> String,
+    pub finish: Box<dyn FnOnce(&Embedded) -> Vec<u8> + Send>,
+}
+
+/// The texts of a request, embedded.
+pub(crate) struct Embedded<'a> {
+    pub served: &'a Served,
+    /// A row for each text.
+    pub rows: &'a [f32],
+    pub texts: &'a [EmbeddedText],
+}
+
+impl Embedded<'_> {
+    pub fn n_words(&self) -> u64 {
+        self.texts.iter().map(|text| text.n_words).sum()
+    }
+}
+
+/// What there is to say of a text beside its embedding.
+pub(crate) struct EmbeddedText {
+    pub n_words: u64,
+    pub is_empty: bool,
+    /// Distinct words left out because there are too many.
+    pub n_cut: usize,
+}
+
+/// Reads the request for some texts out of a body.
+pub(crate) type ReadRequest = fn(&[u8], &Served, &Limits) -> ApiResult<EmbeddingRequest>;
+
+struct Job {
+    body: Body,
+    read: ReadRequest,
+    reply: oneshot::Sender<ApiResult<Vec<u8>>>,
+    _permit: Permit,
+}
+
+/// The work of a service.
+pub(crate) struct Work {
+    queue: Mutex<Queue>,
+    arrival: Condvar,
+    unanswered: AtomicUsize,
+    /// Microseconds a request takes, lately.
+    pace: AtomicU64,
+    limits: Limits,
+    current: Arc<Current>,
+    metrics: Arc<Metrics>,
+}
+
+#[derive(Default)]
+struct Queue {
+    jobs: VecDeque<Job>,
+    is_closed: bool,
+}
+
+/// A place among the requests not yet answered.
+struct Permit(Arc<Work>);
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        self.0.unanswered.fetch_sub(1, Relaxed);
+    }
+}
+
+impl Work {
+    pub fn start(
+        limits: Limits,
+        current: Arc<Current>,
+        metrics: Arc<Metrics>,
+    ) -> std::io::Result<Arc<Self>> {
+        let work = Arc::new(Work {
+            queue: Mutex::default(),
+            arrival: Condvar::new(),
+            unanswered: AtomicUsize::new(0),
+            pace: AtomicU64::new(1000),
+            limits,
+            current,
+            metrics,
+        });
+        for number in 0..DISPATCHERS {
+            let work = work.clone();
+            std::thread::Builder::new()
+                .name(format!("dispatcher-{number}"))
+                .spawn(move || work.dispatch())?;
+        }
+        Ok(work)
+    }
+
+    /// Requests waiting or being worked on.
+    pub fn unanswered(&self) -> usize {
+        self.unanswered.load(Relaxed)
+    }
+
+    /// The dispatchers end once the queue is empty.
+    pub fn close(&self) {
+        self.lock().is_closed = true;
+        self.arrival.notify_all();
+    }
+
+    /// Embeds the texts that `read` finds in the body.
+    pub async fn embed(self: &Arc<Self>, body: Body, read: ReadRequest) -> ApiResult<Vec<u8>> {
+        let (reply, answer) = oneshot::channel();
+        let job = Job {
+            body,
+            read,
+            reply,
+            _permit: self.permit()?,
+        };
+        self.lock().jobs.push_back(job);
+        self.arrival.notify_one();
+        answer.await.unwrap_or_else(|_| Err(self.failed()))
+    }
+
+    /// Runs a task with what is served now.
+    pub async fn run(
+        self: &Arc<Self>,
+        body: Body,
+        task: fn(&[u8], &Served, &Limits) -> ApiResult<Vec<u8>>,
+    ) -> ApiResult<Vec<u8>> {
+        let (reply, answer) = oneshot::channel();
+        let (work, permit) = (self.clone(), self.permit()?);
+        rayon::spawn_fifo(move || {
+            // Nobody waits any more.
+            if reply.is_closed() {
+                return;
+            }
+            let start = Instant::now();
+            let result = catch_unwind(AssertUnwindSafe(|| {
+                let served = work.current.get()?;
+                task(&body.bytes, &served, &work.limits)
+            }));
+            work.keep_pace(start, 1);
+            drop(body);
+            // Before the answer is out: a client that has it may send the next request.
+            drop(permit);
+            if let Ok(result) = result {
+                let _ = reply.send(result);
+            }
+        });
+        answer.await.unwrap_or_else(|_| Err(self.failed()))
+    }
+
+    fn failed(&self) -> ApiError {
+        self.metrics.panics.fetch_add(1, Relaxed);
+        ApiError::internal("the request failed inside the service")
+    }
+
+    fn permit(self: &Arc<Self>) -> ApiResult<Permit> {
+        let before = self.unanswered.fetch_add(1, Relaxed);
+        let permit = Permit(self.clone());
+        if before < self.limits.queue {
+            return Ok(permit);
+        }
+        self.metrics.refused.fetch_add(1, Relaxed);
+        let message = format!("{} requests wait already, the most there may be", self.limits.queue);
+        let wait = before as u64 * self.pace.load(Relaxed) / 1_000_000;
+        Err(ApiError::busy(message, (wait + 1).min(60)))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn dispatch(&self) {
+        while let Some(batch) = self.next_batch() {
+            let (start, n_jobs) = (Instant::now(), batch.len());
+            // Replies that are dropped on the way tell their clients.
+            let _ = catch_unwind(AssertUnwindSafe(|| self.embed_batch(batch)));
+            self.keep_pace(start, n_jobs);
+        }
+    }
+
+    /// What has gathered; waits for the first.
+    fn next_batch(&self) -> Option<Vec<Job>> {
+        let mut queue = self.lock();
+        while queue.jobs.is_empty() {
+            if queue.is_closed {
+                return None;
+            }
+            queue = self.arrival.wait(queue).unwrap_or_else(PoisonError::into_inner);
+        }
+        let (mut batch, mut n_bytes) = (Vec::new(), 0);
+        while n_bytes < BATCH_BYTES {
+            let Some(job) = queue.jobs.pop_front() else {
+                break;
+            };
+            n_bytes += job.body.bytes.len();
+            batch.push(job);
+        }
+        Some(batch)
+    }
+
+    fn keep_pace(&self, start: Instant, n_requests: usize) {
+        let now = start.elapsed().as_micros() as u64 / n_requests.max(1) as u64;
+        let before = self.pace.load(Relaxed);
+        self.pace.store((7 * before + now) / 8, Relaxed);
+    }
+
+    fn embed_batch(&self, batch: Vec<Job>) {
+        // Clients that have left need no answer.
+        let batch: Vec<Job> = batch.into_iter().filter(|job| !job.reply.is_closed()).collect();
+        let served = match self.current.get() {
+            Ok(served) => served,
+            Err(error) => {
+                batch.into_iter().for_each(|job| job.answer(Err(error.clone())));
+                return;
+            }
+        };
+        let mut jobs: Vec<Prepared> = batch
+            .into_par_iter()
+            .filter_map(|job| Prepared::new(job, &served, &self.limits))
+            .collect();
+        let documents = jobs.iter_mut().flat_map(|job| std::mem::take(&mut job.documents));
+        let documents: Vec<Document> = documents.collect();
+        self.metrics.batch(jobs.len(), documents.len());
+        self.metrics.texts.fetch_add(documents.len() as u64, Relaxed);
+        let n_words: u64 = jobs.iter().flat_map(|job| &job.texts).map(|text| text.n_words).sum();
+        self.metrics.words.fetch_add(n_words, Relaxed);
+
+        let width = served.embedding.n_features();
+        let mut rows = vec![0.0; documents.len() * width];
+        let mut go_on = |_: &wordmover::embedding::EmbeddingStatistics| {
+            match jobs.iter().all(|job| job.job.reply.is_closed()) {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        };
+        let embedded = served.embedding.embed_into(&documents, &mut rows, &mut go_on);
+        if let Err(error) = embedded {
+            let error = ApiError::from(error);
+            jobs.into_iter().for_each(|prepared| prepared.job.answer(Err(error.clone())));
+            return;
+        }
+        let mut from = 0;
+        let parts = jobs.into_iter().map(|job| {
+            let to = from + job.texts.len() * width;
+            let part = &rows[from..to];
+            from = to;
+            (job, part)
+        });
+        let parts: Vec<(Prepared, &[f32])> = parts.collect();
+        parts.into_par_iter().for_each(|(prepared, rows)| {
+            let Prepared { job, texts, finish, .. } = prepared;
+            let embedded = Embedded {
+                served: &served,
+                rows,
+                texts: &texts,
+            };
+            job.answer(Ok(finish(&embedded)));
+        });
+    }
+}
+
+impl Job {
+    fn answer(self, answer: ApiResult<Vec<u8>>) {
+        // The place is free before the answer is out.
+        drop(self._permit);
+        let _ = self.reply.send(answer);
+    }
+}
+
+/// A job whose texts were read and counted.
+struct Prepared {
+    job: Job,
+    documents: Vec<Document>,
+    texts: Vec<EmbeddedText>,
+    finish: Box<dyn FnOnce(&Embedded) -> Vec<u8> + Send>,
+}
+
+impl Prepared {
+    /// `None` if the job was answered: it cannot be done.
+    fn new(job: Job, served: &Served, limits: &Limits) -> Option<Self> {
+        let read = (job.read)(&job.body.bytes, served, limits);
+        let counted = read.and_then(|request| {
+            let numbered = request.texts.par_iter().enumerate();
+            let counts: ApiResult<Vec<WordCounts>> = numbered
+                .map(|(index, text)| {
+                    let counts = served.embedding.word_counts(text);
+                    check_words(&counts, limits, || (request.name)(index)).map(|()| counts)
+                })
+                .collect();
+            Ok((counts?, request.finish))
+        });
+        let (counts, finish) = match counted {
+            Ok(counted) => counted,
+            Err(error) => {
+                job.answer(Err(error));
+                return None;
+            }
+        };
+        let documents = served.embedding.documents().documents(&counts);
+        let pairs = documents.iter().zip(&counts);
+        let texts = pairs.map(|(document, counts)| EmbeddedText {
+            n_words: counts.n_known + counts.n_unknown,
+            is_empty: document.is_empty(),
+            n_cut: document.n_cut(),
+        });
+        Some(Prepared {
+            texts: texts.collect(),
+            documents,
+            finish,
+            job,
+        })
+    }
+}
+
+/// Refuses a text of too many words; `which` says which of them it is.
+pub(crate) fn check_words(
+    counts: &WordCounts,
+    limits: &Limits,
+    which: impl Fn() -> String,
+) -> ApiResult<()> {
+    let n_words = counts.n_known + counts.n_unknown;
+    if n_words <= limits.words as u64 {
+        return Ok(());
+    }
+    let (name, most) = (which(), limits.words);
+    let message = format!("`{name}` has {n_words} words; a text may have {most}");
+    Err(ApiError::field(name, message))
+}
