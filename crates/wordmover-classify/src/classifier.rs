@@ -1,29 +1,23 @@
 //! The classifier: trained once, kept in one file, applied to any text.
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use wordmover::{Document, WordMoversEmbedding, accelerator::Accelerator};
-use wordmover_learn::metrics::ConfusionMatrix;
-use wordmover_learn::{FeatureBlocks, Features, LinearSvm, metrics};
+use wordmover::{WordMoversEmbedding, WordVectors, accelerator::Accelerator};
+use wordmover_learn::Features;
 
 use crate::cache::Cache;
 use crate::choice::{SurfaceRound, WmeChoice, choose, svm};
 use crate::corpus::LabeledCorpus;
 use crate::counted_text::CountedText;
 use crate::error::Result;
-use crate::folds::folds;
+use crate::figures::Figures;
 use crate::held_out;
-use crate::machine::{Fit, Machine, WordsMachine};
+use crate::machine::Machine;
 use crate::params::{Protocol, WmeParams};
-use crate::progress::{Event, Observer, Reporter, StageTime};
+use crate::progress::{Observer, Reporter, StageTime};
 use crate::view_choice;
 use crate::views::ViewPoint;
-
-/// Documents predicted at once: their distances are all the memory it takes.
-const BLOCK: usize = 4096;
 
 /// A linear SVM on Word Mover's Embeddings, on words, or on both, with everything a text
 /// needs on its way to a class.
@@ -46,6 +40,9 @@ pub struct ClassifierInfo {
     pub classes: Vec<String>,
     /// Number of the class with the most training documents.
     pub most_frequent: usize,
+    /// Whether a document may have any number of classes.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub several_labels: bool,
     /// How the parameters were chosen.
     pub protocol: Protocol,
     /// The parameters chosen, and how good they looked on documents held out.
@@ -67,36 +64,40 @@ pub struct Training {
     pub n_without_words: usize,
     /// The parameters chosen.
     pub choice: WmeChoice,
-    /// Everything that was tried.
+    /// Everything that was tried of meanings.
     pub rounds: Vec<SurfaceRound>,
-    /// What was tried of words, and of words and meanings together, and the best of
-    /// meanings; nothing where meanings alone are allowed.
+    /// What was tried of meanings with the embedding chosen, of words, and of both together;
+    /// nothing with the paper's protocol.
     pub views: Vec<ViewPoint>,
     /// Share of the documents learnt from that the classifier predicts right.
     pub train_accuracy: f64,
-    /// The same documents by true class and by the class that the parameters chosen
-    /// predict while the document's fold is held out; from
-    /// [`TextClassifier::train_and_judge`] alone.
-    #[serde(skip)]
-    pub held_out: Option<ConfusionMatrix>,
+    /// How good the parameters chosen are on documents of a fold that is held out; none if
+    /// nothing could be held out.
+    pub held_out: Option<Figures>,
     /// What was chosen and why, and what to know of the data.
     pub notes: Vec<String>,
     /// Where the time went.
     pub times: Vec<StageTime>,
 }
 
-/// What a classifier says of one document.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct Prediction {
-    /// Number of the class; [`TextClassifier::classes`] has its name.
-    pub class: usize,
-    /// One for each class, the greatest for the class predicted; none for a document
-    /// without a word that the classifier looks at.
-    pub decision_values: Option<Vec<f64>>,
-}
-
 impl TextClassifier {
+    /// Trains on texts with one class each, without a cache: [`LabeledCorpus::from_texts`],
+    /// then [`train`](Self::train).
+    ///
+    /// # Errors
+    ///
+    /// As [`train`](Self::train).
+    pub fn fit<'t>(
+        params: &WmeParams,
+        labeled: impl IntoIterator<Item = (&'t str, &'t str)>,
+        vectors: Arc<WordVectors>,
+    ) -> Result<Self> {
+        let tokenizer = params.embedding.documents.tokenizer.clone();
+        let corpus = LabeledCorpus::from_texts(labeled, tokenizer, vectors)?;
+        let silent: &Observer = &|_| std::ops::ControlFlow::Continue(());
+        Ok(Self::train(params, &corpus, &Cache::none(), silent)?.0)
+    }
+
     /// Chooses parameters by cross-validation and trains on all documents with them.
     ///
     /// # Errors
@@ -104,31 +105,6 @@ impl TextClassifier {
     /// A parameter is out of range, the documents cannot be learnt from, the cache
     /// cannot be used, or the observer broke off.
     pub fn train(
-        params: &WmeParams,
-        train: &LabeledCorpus,
-        cache: &Cache,
-        observer: &Observer,
-    ) -> Result<(Self, Training)> {
-        Self::train_and(false, params, train, cache, observer)
-    }
-
-    /// As [`train`](Self::train), and finds out which classes are taken for which others
-    /// where a document is held out ([`Training::held_out`]): for a machine a fold more.
-    ///
-    /// # Errors
-    ///
-    /// As [`train`](Self::train).
-    pub fn train_and_judge(
-        params: &WmeParams,
-        train: &LabeledCorpus,
-        cache: &Cache,
-        observer: &Observer,
-    ) -> Result<(Self, Training)> {
-        Self::train_and(true, params, train, cache, observer)
-    }
-
-    fn train_and(
-        judge: bool,
         params: &WmeParams,
         train: &LabeledCorpus,
         cache: &Cache,
@@ -143,72 +119,65 @@ impl TextClassifier {
             (Some(words), false) => words.rows(),
             _ => chosen.table.training.rows.clone(),
         };
-        let labels: Vec<usize> = rows.iter().map(|&row| train.labels()[row]).collect();
+        let targets = train.targets(&rows)?;
         let embedding = chosen.table.embedding(choice.n_features, choice.gamma)?;
-        let features = match choice.views.have_meanings() {
-            true => embedding.features_of(&chosen.table.rows(choice.n_features))?,
-            false => Vec::new(),
-        };
-        let meanings = Features::new(&features, choice.n_features)?;
-        let fit = match chosen.words {
-            None => Fit::Meanings {
-                params: svm(params.protocol).cost(choice.cost),
-                features: meanings,
-            },
-            Some(view) => Fit::Words {
-                params: view_choice::linear()
-                    .cost(choice.cost)
-                    .dense_weight(choice.meanings_weight.unwrap_or(1.0)),
-                words: Box::new(view.features.gather(&rows)),
-                terms: Box::new(view.terms),
-                meanings: choice.views.have_meanings().then_some(meanings),
-            },
-        };
-        let held_out = match judge {
-            true => Some(reporter.time("documents held out", |reporter| {
-                // What there is to say of the folds was said.
-                let mut silent = Reporter::new(&|_| ControlFlow::Continue(()));
-                let seed = params.embedding.seed;
-                let folds = folds(params.protocol, &labels, train, seed, &mut silent)?;
-                held_out::confusion(&fit, &labels, &folds, reporter)
-            })?),
+        let meanings = match choice.views.have_meanings() {
+            true => Some(Features::new(&chosen.features, choice.n_features)?),
             false => None,
         };
-        let (machine, predicted) = reporter.time("fitting", |_| fit.finish(&labels))?;
-        let train_accuracy = metrics::accuracy(&labels, &predicted)?;
+        let words = chosen.words.map(|view| (view.features.gather(&rows), view.terms));
+        let (machine, values) = reporter.time("fitting", |_| -> Result<_> {
+            let mut machine = match (params.protocol, meanings) {
+                (Protocol::Paper, Some(meanings)) => {
+                    let labels: Vec<usize> = rows.iter().map(|&row| train.labels()[row]).collect();
+                    let svm = svm(params.protocol).cost(choice.cost);
+                    Machine::fit_svm(svm, meanings, &labels)?
+                }
+                _ => {
+                    let linear = view_choice::linear(&params.class_weights);
+                    let linear = linear.cost(choice.cost);
+                    let linear = linear.dense_weight(choice.meanings_weight.unwrap_or(1.0));
+                    let words = words.as_ref().map(|(rows, terms)| (terms.clone(), rows));
+                    Machine::fit(linear, words, meanings, &targets)?
+                }
+            };
+            if let Some(held_out) = &chosen.held_out {
+                machine.calibration = Some(held_out.calibration(train)?);
+            }
+            let sparse = words.as_ref().map(|(rows, _)| rows);
+            let blocks = crate::machine::blocks(sparse, meanings)?;
+            let values = machine.linear.decision_values(blocks)?;
+            Ok((machine, values))
+        })?;
+        let classes = machine.linear.classes().to_vec();
+        let learnt = held_out::HeldOut { rows, values };
+        let train_accuracy = learnt.figures(train, &classes)?.score();
+        let held_out = chosen.held_out;
+        let held_out = held_out.map(|held_out| held_out.figures(train, &classes));
         let classifier = TextClassifier {
             embedding,
             machine,
             info: ClassifierInfo {
                 classes: train.classes().to_vec(),
                 most_frequent: train.most_frequent_class(),
+                several_labels: train.label_sets().is_some(),
                 protocol: params.protocol,
                 choice: choice.clone(),
                 train_accuracy: Some(train_accuracy),
             },
         };
         let training = Training {
-            n_documents: train.documents().len(),
-            n_without_words: train.documents().len() - labels.len(),
+            n_documents: train.len(),
+            n_without_words: train.len() - learnt.rows.len(),
             choice,
             rounds: chosen.rounds,
             views: chosen.views,
             train_accuracy,
-            held_out,
+            held_out: held_out.transpose()?,
             notes: reporter.notes,
             times: reporter.times,
         };
         Ok((classifier, training))
-    }
-
-    /// Predicts texts.
-    ///
-    /// # Errors
-    ///
-    /// A word vector holds a value that is not finite.
-    pub fn predict(&self, texts: &[impl AsRef<str>]) -> Result<Vec<Prediction>> {
-        let texts = texts.iter().map(|text| self.count(text.as_ref()));
-        self.predict_counted(&texts.collect::<Vec<_>>(), &|_| ControlFlow::Continue(()))
     }
 
     /// Counts the words of a text.
@@ -216,136 +185,6 @@ impl TextClassifier {
     pub fn count(&self, text: &str) -> CountedText {
         let documents = self.embedding.documents();
         CountedText::from_text(text, documents.tokenizer(), documents.vectors())
-    }
-
-    /// Predicts counted texts; a step is a distance.
-    ///
-    /// # Errors
-    ///
-    /// As [`predict`](Self::predict), or the observer broke off.
-    pub fn predict_counted(
-        &self,
-        texts: &[CountedText],
-        observer: &Observer,
-    ) -> Result<Vec<Prediction>> {
-        let mut predictions = Vec::with_capacity(texts.len());
-        for block in texts.chunks(BLOCK) {
-            predictions.extend(match &self.machine {
-                Machine::Meanings(svm) => self.predict_meanings(svm, block, observer)?,
-                Machine::Words(machine) => self.predict_words(machine, block, observer)?,
-            });
-        }
-        Ok(predictions)
-    }
-
-    fn predict_meanings(
-        &self,
-        svm: &LinearSvm,
-        texts: &[CountedText],
-        observer: &Observer,
-    ) -> Result<Vec<Prediction>> {
-        let documents = self.documents(texts);
-        let features = self.features(&documents, observer)?;
-        let features = Features::new(&features, self.embedding.n_features())?;
-        let values = svm.decision_values(features)?;
-        let rows = values.chunks_exact(svm.n_machines());
-        let rows = documents.iter().zip(rows);
-        Ok(rows
-            .map(|(document, values)| self.prediction((!document.is_empty()).then_some(values)))
-            .collect())
-    }
-
-    fn predict_words(
-        &self,
-        machine: &WordsMachine,
-        texts: &[CountedText],
-        observer: &Observer,
-    ) -> Result<Vec<Prediction>> {
-        let words: Vec<&str> = texts.iter().map(|text| &*text.words).collect();
-        let words = machine.terms.features(&words)?;
-        let features;
-        let mut has_meanings = vec![false; texts.len()];
-        let blocks = match machine.has_meanings() {
-            true => {
-                let documents = self.documents(texts);
-                let n_features = self.embedding.n_features();
-                let mut values = self.features(&documents, observer)?;
-                for (row, document) in documents.iter().enumerate() {
-                    has_meanings[row] = !document.is_empty();
-                    if document.is_empty() {
-                        values[row * n_features..][..n_features].fill(0.0);
-                    }
-                }
-                features = values;
-                FeatureBlocks::both(&words, Features::new(&features, n_features)?)?
-            }
-            false => FeatureBlocks::sparse(&words),
-        };
-        let n_machines = machine.linear.n_machines();
-        let mut values = machine.linear.decision_values(blocks)?;
-        let rows = values.chunks_exact_mut(n_machines).enumerate();
-        Ok(rows
-            .map(|(row, values)| {
-                let has_words = !words.row(row).0.is_empty();
-                if !has_words && !has_meanings[row] {
-                    return self.prediction(None);
-                }
-                if !has_meanings[row] {
-                    let without = &machine.intercepts_without_meanings;
-                    let intercepts = machine.linear.intercepts().iter().zip(without);
-                    for (value, (with, without)) in values.iter_mut().zip(intercepts) {
-                        *value += without - with;
-                    }
-                }
-                self.prediction(Some(values))
-            })
-            .collect())
-    }
-
-    fn documents(&self, texts: &[CountedText]) -> Vec<Document> {
-        let model = self.embedding.documents();
-        let documents = texts.par_iter();
-        documents.map(|text| model.document(&text.counts)).collect()
-    }
-
-    fn features(&self, documents: &[Document], observer: &Observer) -> Result<Vec<f32>> {
-        let mut features = vec![0.0; documents.len() * self.embedding.n_features()];
-        self.embedding
-            .embed_into(documents, &mut features, &mut |done| {
-                observer(Event::Steps(done.distances))
-            })?;
-        Ok(features)
-    }
-
-    /// What the values of the machines say; without any, the most frequent class.
-    fn prediction(&self, values: Option<&[f64]>) -> Prediction {
-        let values = values.map(|values| self.by_class(values));
-        Prediction {
-            class: values
-                .as_deref()
-                .map_or(self.info.most_frequent, first_greatest),
-            decision_values: values,
-        }
-    }
-
-    /// Decision values of the machines as one for each class. The one machine of two
-    /// classes speaks for both. A class without training documents has none: minus
-    /// infinity.
-    fn by_class(&self, values: &[f64]) -> Vec<f64> {
-        let mut by_class = vec![f64::NEG_INFINITY; self.info.classes.len()];
-        match (values, self.machine.classes()) {
-            (&[value], &[first, second]) => {
-                by_class[first] = value;
-                // Not the negative of 0, which would read as -0 and be equal all the same.
-                by_class[second] = 0.0 - value;
-            }
-            (values, classes) => {
-                for (&class, &value) in classes.iter().zip(values) {
-                    by_class[class] = value;
-                }
-            }
-        }
-        by_class
     }
 
     /// Names of the classes, by number.
@@ -379,21 +218,15 @@ impl TextClassifier {
         self
     }
 
+    /// Whether predictions have probabilities.
+    #[must_use]
+    pub fn has_probabilities(&self) -> bool {
+        self.machine.calibration.is_some()
+    }
+
     /// The embedding under it.
     #[must_use]
     pub fn embedding(&self) -> &WordMoversEmbedding {
         &self.embedding
     }
-}
-
-/// The first of the greatest, as the usual argmax has it: whoever reads a row of decision
-/// values finds the class that was predicted.
-fn first_greatest(values: &[f64]) -> usize {
-    let mut greatest = 0;
-    for (i, value) in values.iter().enumerate() {
-        if *value > values[greatest] {
-            greatest = i;
-        }
-    }
-    greatest
 }

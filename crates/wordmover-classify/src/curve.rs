@@ -7,14 +7,17 @@ use wordmover::{
     EmbeddingParams, WordMoversEmbedding,
     embedding::{EmbeddingStatistics, Gamma},
 };
-use wordmover_learn::{Features, LinearSvm, metrics};
+use wordmover_learn::{FeatureBlocks, Features, Targets, metrics};
 
 use crate::choice::{WmeChoice, svm};
+use crate::machine::Machine;
 use crate::corpus::LabeledCorpus;
 use crate::error::{Error, Result};
-use crate::params::WmeParams;
+use crate::label_weights::Divergences;
+use crate::params::{Protocol, WmeParams};
 use crate::progress::{Event, Observer};
 use crate::training_documents::{self, TrainingDocuments};
+use crate::view_choice;
 use crate::views::Views;
 
 /// A classifier with some number of features.
@@ -56,10 +59,20 @@ pub fn feature_curve(
         });
     }
     let embedding = embedding(params, choice, n_features)?;
-    let documents = training_documents::fit(&embedding.documents, train)?;
-    let training = TrainingDocuments::weighted(&documents, choice.weighting, train)?;
-    let test_documents = training.model.documents(test.documents());
+    let candidate = &choice.candidate;
+    let keeps = candidate.keep_stop_words;
+    let documents = training_documents::fit(&embedding.documents, train, keeps)?;
+    let factors = match candidate.label_exponent > 0.0 {
+        true => Some(Divergences::new(train, keeps, params.embedding.seed)?),
+        false => None,
+    };
+    let factors = factors.map(|found| found.factors(candidate.label_exponent));
+    let weighting = candidate.weighting;
+    let factors = factors.as_ref();
+    let training = TrainingDocuments::weighted(&documents, weighting, factors, keeps, train)?;
+    let test_documents = training.model.documents(&test.counts(keeps));
     let labels = training.labels(train);
+    let targets = Targets::one_each(&labels)?;
     let model = WordMoversEmbedding::draw(embedding.clone(), training.model.clone())?;
     let n_most = embedding.n_features;
     let mut train_distances = vec![0.0; training.documents.len() * n_most];
@@ -82,13 +95,23 @@ pub fn feature_curve(
         let features = features(&train_distances, n_most, n, choice.gamma)?;
         let features = Features::new(&features, n)?;
         let cost = choice.cost * choice.n_features as f64 / n as f64;
-        let machine = LinearSvm::fit(svm(params.protocol).cost(cost), features, &labels)?;
+        let machine = match params.protocol {
+            Protocol::Paper => {
+                Machine::fit_svm(svm(params.protocol).cost(cost), features, &labels)?
+            }
+            Protocol::Fast => {
+                let linear = view_choice::linear(&params.class_weights).cost(cost);
+                Machine::fit(linear, None, Some(features), &targets)?
+            }
+        };
         let fitting_seconds = start.elapsed().as_secs_f64();
-        let train_accuracy = metrics::accuracy(&labels, &machine.predict(features)?)?;
+        let predicted = machine.linear.predict(FeatureBlocks::dense(features))?;
+        let train_accuracy = metrics::accuracy(&labels, &predicted)?;
 
         let start = Instant::now();
         let features = self::features(&test_distances, n_most, n, choice.gamma)?;
-        let mut predicted = machine.predict(Features::new(&features, n)?)?;
+        let features = FeatureBlocks::dense(Features::new(&features, n)?);
+        let mut predicted = machine.linear.predict(features)?;
         for (class, bag) in predicted.iter_mut().zip(&test_documents) {
             if bag.is_empty() {
                 *class = train.most_frequent_class();
@@ -119,7 +142,9 @@ fn embedding(
         });
     };
     let embedding = params.embedding.clone().raw();
-    let embedding = embedding.d_max(choice.d_max).gamma(Gamma::None);
+    let candidate = &choice.candidate;
+    let embedding = embedding.random_words(candidate.random_words);
+    let embedding = embedding.d_max(candidate.d_max).gamma(Gamma::None);
     Ok(embedding.n_features(n_most))
 }
 

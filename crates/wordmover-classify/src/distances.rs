@@ -129,6 +129,29 @@ impl DistanceTable {
         rows
     }
 
+    /// The features that the first columns make, row by row. With `give_up` the distances
+    /// are freed as they are copied, and the table has no columns after.
+    pub fn features(&mut self, n_columns: usize, gamma: f64, give_up: bool) -> Vec<f32> {
+        let mut rows = vec![0.0; self.training.documents.len() * n_columns];
+        let places: Vec<_> = self.places(n_columns).collect();
+        for (at, (tile, block)) in places.into_iter().enumerate() {
+            let start = tile * COLUMNS;
+            let width = COLUMNS.min(n_columns - start);
+            let rows = rows[block * ROWS * n_columns..].chunks_exact_mut(n_columns);
+            for (row, values) in rows.zip(self.tiles[at].chunks_exact(COLUMNS)) {
+                row[start..][..width].copy_from_slice(&values[..width]);
+            }
+            if give_up {
+                self.tiles[at] = Vec::new();
+            }
+        }
+        if give_up {
+            self.tiles.clear();
+        }
+        wordmover::embedding::make_raw_features(&mut rows, n_columns, Some(gamma));
+        rows
+    }
+
     /// One over the median distance in the first tile, the scale that gamma is counted
     /// in; 1 where that says nothing.
     pub fn scale(&self) -> f64 {

@@ -15,6 +15,18 @@ pub enum Error {
         /// What is missing.
         what: &'static str,
     },
+    /// A document to learn from has no class.
+    #[error("document {} has no class", row + 1)]
+    NoLabel {
+        /// Its position.
+        row: usize,
+    },
+    /// A document has several classes where it may have one.
+    #[error("document {} has several classes; the classifier gives one to a document", row + 1)]
+    SeveralLabels {
+        /// Its position.
+        row: usize,
+    },
     /// A classifier needs something to tell apart.
     #[error("the {what} ({n_documents}) are all of class `{class}`: at least two are needed")]
     OneClass {

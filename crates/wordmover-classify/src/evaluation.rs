@@ -1,15 +1,15 @@
 //! How good a method is on documents it has not seen.
 
 use serde::Serialize;
-use wordmover_learn::metrics::{self, ConfusionMatrix};
+use wordmover_learn::metrics;
 use wordmover_learn::split::{self, Split};
 
 use crate::cache::Cache;
 use crate::choice::{SurfaceRound, WmeChoice};
 use crate::classifier::TextClassifier;
 use crate::corpus::LabeledCorpus;
-use crate::counted_text::CountedText;
 use crate::error::{Error, Result};
+use crate::figures::Figures;
 use crate::knn::{self, KnnChoice, KnnCurve};
 use crate::params::{KnnParams, Protocol, WmeParams};
 use crate::progress::{Event, Observer, Reporter, StageTime};
@@ -76,14 +76,15 @@ pub struct Outcome {
     /// Share of the training documents predicted right by what was learnt from them;
     /// none for neighbours, where a document is its own.
     pub train_accuracy: Option<f64>,
-    /// Share of the test documents predicted right.
+    /// Share of the test documents predicted right; where a document may have several
+    /// classes, the micro-averaged F1.
     pub accuracy: f64,
     /// Classes of the test documents.
     #[serde(skip)]
-    pub truth: Vec<usize>,
+    pub truth: Vec<Vec<usize>>,
     /// Classes predicted.
     #[serde(skip)]
-    pub predicted: Vec<usize>,
+    pub predicted: Vec<Vec<usize>>,
     /// What was chosen and why, and what to know of the data.
     pub notes: Vec<String>,
     /// Where the time went. What came from the cache took none.
@@ -103,7 +104,7 @@ pub fn evaluate(
     cache: &Cache,
     observer: &Observer,
 ) -> Result<Outcome> {
-    if test.documents().is_empty() {
+    if test.is_empty() {
         let what = "test documents";
         return Err(Error::NoDocuments { what });
     }
@@ -122,24 +123,23 @@ fn evaluate_wme(
 ) -> Result<Outcome> {
     let (classifier, training) = TextClassifier::train(params, train, cache, observer)?;
     let mut reporter = Reporter::new(observer);
-    let texts: Vec<CountedText> = (0..test.documents().len())
-        .map(|row| test.document(row))
-        .collect();
+    let texts = test.texts();
     let n_distances = match classifier.choice().views.have_meanings() {
         true => texts.len() * classifier.choice().n_features,
         false => 0,
     };
     reporter.stage("prediction", n_distances as u64, "distances")?;
     let predictions = reporter.time("prediction", |_| {
-        classifier.predict_counted(&texts, observer)
+        classifier.predict_counted(texts, observer)
     })?;
     let without_words = predictions.iter().filter(|p| p.decision_values.is_none());
     let n_test_without_words = without_words.count();
-    let predicted: Vec<usize> = predictions.iter().map(|p| p.class).collect();
+    let predicted = predictions.into_iter().map(|p| p.classes).collect();
+    let (truth, predicted, figures) = judged(test, predicted)?;
     let mut times = training.times;
     times.extend(reporter.times);
     Ok(Outcome {
-        n_train: train.documents().len(),
+        n_train: train.len(),
         n_test: texts.len(),
         n_train_without_words: training.n_without_words,
         n_test_without_words,
@@ -149,8 +149,8 @@ fn evaluate_wme(
             views: training.views,
         },
         train_accuracy: Some(training.train_accuracy),
-        accuracy: metrics::accuracy(test.labels(), &predicted)?,
-        truth: test.labels().to_vec(),
+        accuracy: figures.score(),
+        truth,
         predicted,
         notes: training.notes,
         times,
@@ -166,9 +166,11 @@ fn evaluate_knn(
 ) -> Result<Outcome> {
     let mut reporter = Reporter::new(observer);
     let found = knn::run(params, train, test, cache, &mut reporter)?;
+    let predicted = found.predicted.iter().map(|&class| vec![class]).collect();
+    let (truth, predicted, figures) = judged(test, predicted)?;
     Ok(Outcome {
-        n_train: train.documents().len(),
-        n_test: test.documents().len(),
+        n_train: train.len(),
+        n_test: test.len(),
         n_train_without_words: found.n_train_without_words,
         n_test_without_words: found.n_test_without_words,
         cross_validation: CrossValidation::KnnWmd {
@@ -176,12 +178,23 @@ fn evaluate_knn(
             curves: found.curves,
         },
         train_accuracy: None,
-        accuracy: metrics::accuracy(test.labels(), &found.predicted)?,
-        truth: test.labels().to_vec(),
-        predicted: found.predicted,
+        accuracy: figures.score(),
+        truth,
+        predicted,
         notes: reporter.notes,
         times: reporter.times,
     })
+}
+
+/// Classes of each document.
+type Classes = Vec<Vec<usize>>;
+
+/// The classes of the test documents, those predicted, and how good these are.
+fn judged(test: &LabeledCorpus, predicted: Classes) -> Result<(Classes, Classes, Figures)> {
+    let truth: Classes = (0..test.len()).map(|row| test.classes_of(row).to_vec()).collect();
+    let one_each = test.label_sets().is_none();
+    let figures = Figures::new(truth.clone(), predicted.clone(), one_each)?;
+    Ok((truth, predicted, figures))
 }
 
 /// A method judged on one or several splits of a corpus.
@@ -190,12 +203,13 @@ fn evaluate_knn(
 pub struct Evaluation {
     /// One for each split.
     pub outcomes: Vec<Outcome>,
-    /// Mean accuracy over the splits.
+    /// Mean accuracy over the splits; where a document may have several classes, the
+    /// micro-averaged F1.
     pub accuracy: f64,
     /// Its sample standard deviation; 0 for one split.
     pub deviation: f64,
-    /// Test documents of all splits by true and predicted class.
-    pub confusion: ConfusionMatrix,
+    /// How good the predictions are for the test documents of all splits.
+    pub figures: Figures,
 }
 
 /// Evaluates on every split.
@@ -223,15 +237,16 @@ pub fn evaluate_splits(
     }
     let accuracies: Vec<f64> = outcomes.iter().map(|outcome| outcome.accuracy).collect();
     let (accuracy, deviation) = metrics::mean_and_deviation(&accuracies)?;
-    let all = |classes: fn(&Outcome) -> &Vec<usize>| -> Vec<usize> {
-        outcomes.iter().flat_map(classes).copied().collect()
+    let all = |classes: fn(&Outcome) -> &Classes| -> Classes {
+        outcomes.iter().flat_map(classes).cloned().collect()
     };
-    let confusion = ConfusionMatrix::new(&all(|o| &o.truth), &all(|o| &o.predicted))?;
+    let one_each = corpus.label_sets().is_none();
+    let figures = Figures::new(all(|o| &o.truth), all(|o| &o.predicted), one_each)?;
     Ok(Evaluation {
         outcomes,
         accuracy,
         deviation,
-        confusion,
+        figures,
     })
 }
 
@@ -243,7 +258,7 @@ pub fn evaluate_splits(
 ///
 /// If there are too few documents to split.
 pub fn random_splits(corpus: &LabeledCorpus, n_splits: usize, seed: u64) -> Result<Vec<Split>> {
-    let n_documents = corpus.documents().len();
+    let n_documents = corpus.len();
     Ok(split::random_splits(n_documents, 0.7, n_splits, seed)?)
 }
 

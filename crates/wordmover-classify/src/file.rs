@@ -3,18 +3,21 @@
 //! `docs/classifier-format.md` describes it. Whatever reads models reads it too and
 //! sees the embedding; word vectors are named by their checksum or bundled as there.
 
+use std::io::Write;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use wordmover::atomic_file;
 use wordmover::format::Attachment;
 use wordmover::{ModelFile, WordVectors};
-use wordmover_learn::{LinearClassifier, LinearSvm};
+use wordmover_learn::LinearClassifier;
+use wordmover_learn::linear::{Calibration, Sigmoid};
 
 use crate::classifier::{ClassifierInfo, TextClassifier};
 use crate::error::{Error, Result};
-use crate::machine::{Machine, WordsMachine};
+use crate::machine::Machine;
 use crate::terms::Terms;
 
 /// Name of the attachment.
@@ -25,6 +28,9 @@ const MEANINGS: u32 = 1;
 
 /// The version of a classifier that looks at words, too.
 const WORDS: u32 = 2;
+
+/// The version of a classifier whose documents may have several classes.
+const SEVERAL_LABELS: u32 = 3;
 
 /// The attachment's metadata.
 #[derive(Serialize, Deserialize)]
@@ -59,20 +65,18 @@ impl TextClassifier {
     ///
     /// The vectors to bundle hold a value that is not finite.
     pub fn to_bytes(&self, bundle_vectors: bool) -> Result<Vec<u8>> {
-        let (version, terms, mut tensors) = match &self.machine {
-            Machine::Meanings(svm) => (MEANINGS, None, meanings_tensors(svm)),
-            Machine::Words(words) => (
-                WORDS,
-                Some(words.terms.terms().join("\n")),
-                words_tensors(words),
-            ),
+        let version = match (self.info.several_labels, &self.machine.terms) {
+            (true, _) => SEVERAL_LABELS,
+            (false, Some(_)) => WORDS,
+            (false, None) => MEANINGS,
         };
+        let mut tensors = tensors(&self.machine);
         tensors.sort_by(|a, b| a.0.cmp(&b.0));
         let metadata = Metadata {
             version,
-            machines: self.machine.classes().to_vec(),
+            machines: self.machine.linear.classes().to_vec(),
             info: self.info.clone(),
-            terms,
+            terms: self.machine.terms.as_ref().map(|terms| terms.terms().join("\n")),
         };
         let attachment = Attachment {
             name: NAME.to_owned(),
@@ -82,6 +86,21 @@ impl TextClassifier {
         Ok(self
             .embedding
             .to_bytes_with(bundle_vectors, &[attachment])?)
+    }
+
+    /// Writes the classifier file, in place of one that exists.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written, and as [`to_bytes`](Self::to_bytes).
+    pub fn save(&self, path: &Path, bundle_vectors: bool) -> Result<()> {
+        let bytes = self.to_bytes(bundle_vectors)?;
+        atomic_file::write(path, |out| out.write_all(&bytes)).map_err(|source| {
+            Error::Text(wordmover::Error::Write {
+                path: path.to_owned(),
+                source,
+            })
+        })
     }
 
     /// Reads a classifier file; `vectors` are needed if it neither bundles its own nor
@@ -135,9 +154,10 @@ fn read(file: &ModelFile, name: &str) -> Result<Option<(ClassifierInfo, Machine)
     let damaged = |reason: String| invalid(format!("damaged classifier: {reason}"));
     let version: Version =
         serde_json::from_str(&attachment.metadata).map_err(|e| damaged(e.to_string()))?;
-    if ![MEANINGS, WORDS].contains(&version.version) {
+    if !(MEANINGS..=SEVERAL_LABELS).contains(&version.version) {
         return Err(invalid(format!(
-            "classifier format {} is neither {MEANINGS} nor {WORDS}, which this version reads",
+            "classifier format {} is not one of {MEANINGS} to {SEVERAL_LABELS}, which this \
+             version reads",
             version.version
         )));
     }
@@ -172,37 +192,39 @@ struct Version {
 
 type Tensor = (String, Vec<usize>, Vec<f64>);
 
-fn meanings_tensors(svm: &LinearSvm) -> Vec<Tensor> {
-    let (n_machines, n_features) = (svm.n_machines(), svm.n_features());
-    vec![
-        tensor("intercepts", &[n_machines], svm.intercepts().to_vec()),
-        tensor("weights", &[n_machines, n_features], svm.weights().to_vec()),
-    ]
-}
-
-fn words_tensors(words: &WordsMachine) -> Vec<Tensor> {
-    let linear = &words.linear;
+fn tensors(machine: &Machine) -> Vec<Tensor> {
+    let linear = &machine.linear;
     let (n_machines, n_terms) = (linear.n_machines(), linear.n_sparse());
     let columns = |columns: Range<usize>| -> Vec<f64> {
         let weights = columns.flat_map(|column| linear.column_weights(column));
         weights.copied().collect()
     };
-    let mut tensors = vec![
-        tensor("idf", &[n_terms], words.terms.idf().to_vec()),
-        tensor("intercepts", &[n_machines], linear.intercepts().to_vec()),
-        tensor("word_weights", &[n_terms, n_machines], columns(0..n_terms)),
-    ];
-    if words.has_meanings() {
+    let intercepts = linear.intercepts().to_vec();
+    let mut tensors = vec![tensor("intercepts", &[n_machines], intercepts)];
+    if let Some(terms) = &machine.terms {
+        tensors.push(tensor("idf", &[n_terms], terms.idf().to_vec()));
+        let weights = columns(0..n_terms);
+        tensors.push(tensor("word_weights", &[n_terms, n_machines], weights));
+    }
+    if machine.has_meanings() {
         let n_features = linear.n_dense();
         let meanings = columns(n_terms..n_terms + n_features);
         let weights = transposed(&meanings, n_machines);
         tensors.push(tensor("weights", &[n_machines, n_features], weights));
-        let intercepts = words.intercepts_without_meanings.clone();
+    }
+    if machine.has_meanings() && machine.terms.is_some() {
+        let intercepts = machine.intercepts_without_meanings.clone();
         tensors.push(tensor(WITHOUT_MEANINGS, &[n_machines], intercepts));
+    }
+    if let Some(calibration) = &machine.calibration {
+        let sigmoids = calibration.sigmoids().iter();
+        let values = sigmoids.flat_map(|sigmoid| [sigmoid.slope, sigmoid.offset]);
+        tensors.push(tensor(SIGMOIDS, &[n_machines, 2], values.collect()));
     }
     tensors
 }
 
+const SIGMOIDS: &str = "sigmoids";
 const WITHOUT_MEANINGS: &str = "intercepts_without_meanings";
 
 fn tensor(name: &str, shape: &[usize], values: Vec<f64>) -> Tensor {
@@ -234,37 +256,57 @@ fn machine(attachment: &Attachment, metadata: &Metadata) -> Result<Machine, Stri
     let n_machines = intercepts.map_or(0, |(_, _, values)| values.len());
     let intercepts = tensor("intercepts", &[n_machines])?;
     let weights = || tensor("weights", &[n_machines, choice.n_features]);
-    if choice.views.have_words() != (metadata.version == WORDS) {
+    let several_labels = metadata.version == SEVERAL_LABELS;
+    let fits = match metadata.version {
+        MEANINGS => !choice.views.have_words(),
+        WORDS => choice.views.have_words(),
+        _ => true,
+    };
+    if !fits || metadata.info.several_labels != several_labels {
         let (version, views) = (metadata.version, choice.views);
         return Err(format!("format {version} with the view {views}"));
     }
-    if !choice.views.have_words() {
-        let svm = LinearSvm::from_parts(classes, weights()?, intercepts);
-        return svm.map(Machine::Meanings).map_err(|e| e.to_string());
+    let mut terms = None;
+    let mut all = Vec::new();
+    if choice.views.have_words() {
+        let words = metadata.terms.as_deref().unwrap_or_default();
+        let words: Vec<Box<str>> = words.split('\n').map(Into::into).collect();
+        let n_terms = words.len();
+        terms = Some(Terms::from_parts(words, tensor("idf", &[n_terms])?)?);
+        all = tensor("word_weights", &[n_terms, n_machines])?;
     }
-
-    let terms = metadata.terms.as_deref().unwrap_or_default();
-    let terms: Vec<Box<str>> = terms.split('\n').map(Into::into).collect();
-    let n_terms = terms.len();
-    let terms = Terms::from_parts(terms, tensor("idf", &[n_terms])?)?;
-    let mut all = tensor("word_weights", &[n_terms, n_machines])?;
-    let (n_dense, without) = match choice.views.have_meanings() {
-        true => {
-            all.extend(transposed(&weights()?, choice.n_features));
-            let without = tensor(WITHOUT_MEANINGS, &[n_machines])?;
-            (choice.n_features, without)
+    let n_terms = terms.as_ref().map_or(0, |terms| terms.terms().len());
+    let mut n_dense = 0;
+    let mut without = intercepts.clone();
+    if choice.views.have_meanings() {
+        all.extend(transposed(&weights()?, choice.n_features));
+        n_dense = choice.n_features;
+        if terms.is_some() {
+            without = tensor(WITHOUT_MEANINGS, &[n_machines])?;
         }
-        false => (0, intercepts.clone()),
-    };
+    }
     if without.iter().any(|value| !value.is_finite()) {
         return Err(format!(
             "tensor {WITHOUT_MEANINGS:?} holds a value that is not finite"
         ));
     }
-    let linear = LinearClassifier::from_parts(classes, true, (n_terms, n_dense), all, intercepts);
-    Ok(Machine::Words(WordsMachine {
+    let one_each = !several_labels;
+    let (n_classes, shape) = (classes.len(), (n_terms, n_dense));
+    let linear = LinearClassifier::from_parts(classes, one_each, shape, all, intercepts);
+    let mut calibration = None;
+    if attachment.tensors.iter().any(|tensor| tensor.0 == SIGMOIDS) {
+        let values = tensor(SIGMOIDS, &[n_machines, 2])?;
+        let sigmoids = values.chunks_exact(2).map(|pair| Sigmoid {
+            slope: pair[0],
+            offset: pair[1],
+        });
+        let found = Calibration::from_parts(n_classes, one_each, sigmoids.collect());
+        calibration = Some(found.map_err(|error| error.to_string())?);
+    }
+    Ok(Machine {
         terms,
         linear: linear.map_err(|error| error.to_string())?,
         intercepts_without_meanings: without,
-    }))
+        calibration,
+    })
 }

@@ -12,31 +12,20 @@ use crate::progress::Reporter;
 /// member for each.
 pub(crate) fn folds(
     protocol: Protocol,
+    n_folds: usize,
     labels: &[usize],
     corpus: &LabeledCorpus,
     seed: u64,
     reporter: &mut Reporter,
 ) -> Result<Vec<Split>> {
-    let n_folds = protocol.n_folds();
     if labels.len() < n_folds {
         return Err(Error::TooFewDocuments {
             n_documents: labels.len(),
             n_folds,
         });
     }
-    let classes = corpus.classes();
-    let n_members = |class: usize| labels.iter().filter(|&&label| label == class).count();
-    let sizes = (0..classes.len()).map(|class| (n_members(class), class));
-    let smallest = sizes.filter(|&(n, _)| n > 0).min();
-    let (n_smallest, class) = smallest.unwrap_or_default();
-    if n_smallest < n_folds {
-        reporter.note(format!(
-            "class `{}` has {n_smallest} training document{}, fewer than the {n_folds} folds: \
-             some folds hold none of it",
-            classes[class],
-            if n_smallest == 1 { "" } else { "s" }
-        ))?;
-    }
+    let (class, n_smallest) = smallest_class(labels, corpus);
+    note_small_class(class, n_smallest, n_folds, reporter)?;
     let folds = match protocol {
         Protocol::Fast if n_smallest >= n_folds => {
             split::stratified_k_folds(labels, n_folds, seed)?
@@ -50,9 +39,52 @@ pub(crate) fn folds(
     };
     if folds.iter().any(is_one_class) {
         return Err(Error::ClassTooSmall {
-            class: classes[class].clone(),
+            class: class.to_owned(),
             n_documents: n_smallest,
         });
     }
     Ok(folds)
+}
+
+/// Folds of any documents: every class is learnt from whichever fold is held out. None if
+/// no class has two documents.
+pub(crate) fn spread_folds(
+    n_folds: usize,
+    labels: &[usize],
+    corpus: &LabeledCorpus,
+    seed: u64,
+    reporter: &mut Reporter,
+) -> Result<Option<Vec<Split>>> {
+    let folds = split::spread_folds(labels, n_folds, seed)?;
+    if folds.is_empty() {
+        return Ok(None);
+    }
+    let (class, n_smallest) = smallest_class(labels, corpus);
+    note_small_class(class, n_smallest, folds.len(), reporter)?;
+    Ok(Some(folds))
+}
+
+fn smallest_class<'c>(labels: &[usize], corpus: &'c LabeledCorpus) -> (&'c str, usize) {
+    let classes = corpus.classes();
+    let mut sizes = vec![0; classes.len()];
+    labels.iter().for_each(|&label| sizes[label] += 1);
+    let sizes = sizes.into_iter().zip(classes);
+    let smallest = sizes.filter(|(n, _)| *n > 0).min_by_key(|(n, _)| *n);
+    smallest.map_or(("", 0), |(n, class)| (class, n))
+}
+
+fn note_small_class(
+    class: &str,
+    n_documents: usize,
+    n_folds: usize,
+    reporter: &mut Reporter,
+) -> Result<()> {
+    if n_documents >= n_folds {
+        return Ok(());
+    }
+    let s = if n_documents == 1 { "" } else { "s" };
+    reporter.note(format!(
+        "class `{class}` has {n_documents} training document{s}, fewer than the {n_folds} \
+         folds: some folds hold none of it"
+    ))
 }

@@ -66,7 +66,14 @@ pub(crate) fn run(
     train.check_classes("training documents")?;
     let mut best: Option<(KnnChoice, Voters)> = None;
     let mut curves = Vec::new();
-    let documents = training_documents::fit(&params.embedding.documents, train)?;
+    if train.label_sets().is_some() {
+        return Err(Error::InvalidParameter {
+            name: "the number of classes of a document",
+            value: "any".to_owned(),
+            requirement: "one, with neighbours",
+        });
+    }
+    let documents = training_documents::fit(&params.embedding.documents, train, false)?;
     for &weighting in &params.weightings {
         let voters = Voters::new(&documents, weighting, train)?;
         let choice = voters.choose_k(params, train, cache, reporter)?;
@@ -94,7 +101,7 @@ pub(crate) fn run(
         choice.k,
         100.0 * choice.accuracy
     ))?;
-    let documents = voters.model.documents(test.documents());
+    let documents = voters.model.documents(test.texts());
     let neighbors = reporter.time("neighbours of test documents", |reporter| {
         let name = "neighbours of test documents";
         voters.neighbors(&documents, choice.k, None, name, cache, reporter)
@@ -109,7 +116,7 @@ pub(crate) fn run(
         predicted: predicted.collect::<Result<_>>()?,
         choice,
         curves,
-        n_train_without_words: train.documents().len() - voters.labels.len(),
+        n_train_without_words: train.len() - voters.labels.len(),
         n_test_without_words: documents.iter().filter(|bag| bag.is_empty()).count(),
     })
 }
@@ -124,7 +131,7 @@ struct Voters {
 
 impl Voters {
     fn new(documents: &DocumentModel, weighting: Weighting, train: &LabeledCorpus) -> Result<Self> {
-        let training = TrainingDocuments::weighted(documents, weighting, train)?;
+        let training = TrainingDocuments::weighted(documents, weighting, None, false, train)?;
         let labels = training.labels(train);
         let space = training.model.space();
         let key = KeyBuilder::new("voters-2");
@@ -145,7 +152,7 @@ impl Voters {
         reporter: &mut Reporter,
     ) -> Result<KChoice> {
         let seed = params.embedding.seed;
-        let folds = folds(params.protocol, &self.labels, train, seed, reporter)?;
+        let folds = folds(params.protocol, params.n_folds, &self.labels, train, seed, reporter)?;
         let documents = self.index.documents();
         let neighbors = reporter.time("neighbours of training documents", |reporter| {
             let name = "neighbours of training documents";

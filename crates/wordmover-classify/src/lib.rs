@@ -6,7 +6,8 @@
 //! | --- | --- |
 //! | labelled documents | [`LabeledCorpus`], [`CountedText`] |
 //! | a classifier, trained and kept in a file | [`TextClassifier`] |
-//! | accuracy on documents not seen | [`evaluate`], [`evaluate_splits`] |
+//! | what it says of texts | [`Prediction`] |
+//! | accuracy on documents not seen | [`evaluate`], [`evaluate_splits`], [`TextClassifier::test`], [`Figures`] |
 //! | how parameters are chosen | [`Protocol`], [`Views`], [`WmeParams`], [`KnnParams`] |
 //! | interrupted work taken up again | [`Cache`] |
 //! | what is heard on the way | [`Event`], [`Observer`] |
@@ -50,21 +51,25 @@ mod curve;
 mod distances;
 mod error;
 mod evaluation;
+mod figures;
 mod file;
 mod folds;
 mod held_out;
 mod knn;
+mod label_weights;
 mod machine;
 mod params;
+mod prediction;
 mod progress;
 mod terms;
+mod test;
 mod training_documents;
 mod view_choice;
 mod views;
 
 pub use cache::Cache;
-pub use choice::{SurfacePoint, SurfaceRound, WmeChoice};
-pub use classifier::{ClassifierInfo, Prediction, TextClassifier, Training};
+pub use choice::{Candidate, SurfacePoint, SurfaceRound, WmeChoice};
+pub use classifier::{ClassifierInfo, TextClassifier, Training};
 pub use corpus::LabeledCorpus;
 pub use counted_text::CountedText;
 pub use curve::{CurvePoint, feature_curve};
@@ -72,7 +77,11 @@ pub use error::{Error, Result};
 pub use evaluation::{
     CrossValidation, Evaluation, Method, Outcome, evaluate, evaluate_splits, random_splits,
 };
+pub use figures::Figures;
 pub use knn::{KnnChoice, KnnCurve};
 pub use params::{KnnParams, Protocol, WmeParams};
+pub use prediction::Prediction;
 pub use progress::{Event, Observer, StageTime};
+pub use test::Test;
 pub use views::{ViewPoint, Views};
+pub use wordmover_learn::linear::ClassWeights;

@@ -56,9 +56,8 @@ pub struct ViewPoint {
     pub meanings_weight: Option<f64>,
     /// C.
     pub cost: f64,
-    /// Documents held out that were predicted right.
-    pub n_right: u64,
-    /// Their share.
+    /// Share of the documents held out that were predicted right; where a document may have
+    /// several classes, the micro-averaged F1.
     pub accuracy: f64,
     /// Standard deviation of the share over the folds.
     pub deviation: f64,

@@ -8,6 +8,7 @@
 //! | sparse features, TF-IDF | [`SparseRows`], [`TfIdf`] |
 //! | the paper's linear SVM, LIBLINEAR's `-s 2` to the last bit | [`LinearSvm`], [`svm`] |
 //! | gamma, C and `D_max` by cross-validation | [`grid`] |
+//! | features compared by cross-validated least squares, quickly | [`least_squares`] |
 //! | votes of nearest neighbours, K by cross-validation | [`knn`] |
 //! | folds and random splits | [`split`] |
 //! | accuracy, F1, confusion matrix | [`metrics`], [`multilabel`] |
@@ -53,6 +54,7 @@ mod error;
 mod features;
 pub mod grid;
 pub mod knn;
+pub mod least_squares;
 pub mod linear;
 pub mod metrics;
 pub mod multilabel;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::error::{Error, Result, same_length};
+use crate::metrics::ClassFigures;
 
 /// Figures over rows with sets of classes. A ratio whose denominator is 0 is 0, as in
 /// scikit-learn.
@@ -17,7 +18,7 @@ use crate::error::{Error, Result, same_length};
 /// assert_eq!(figures.micro_f1, 0.8);
 /// # Ok::<(), wordmover_learn::Error>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct SetFigures {
     /// Share of the classes predicted, over all rows, that are right.
@@ -30,6 +31,8 @@ pub struct SetFigures {
     pub macro_f1: f64,
     /// Share of the rows whose classes were all predicted and no others.
     pub subset_accuracy: f64,
+    /// Precision, recall and F1 of every class that occurs in either list, ascending.
+    pub classes: Vec<ClassFigures>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -78,12 +81,22 @@ impl SetFigures {
             all.truth += counts.truth;
         }
         let f1s = by_class.values().map(|counts| counts.f1());
+        let macro_f1 = f1s.sum::<f64>() / by_class.len().max(1) as f64;
+        let classes = by_class.into_iter().map(|(class, counts)| ClassFigures {
+            class,
+            n_rows: counts.truth,
+            n_predicted: counts.predicted,
+            precision: ratio(counts.right, counts.predicted),
+            recall: ratio(counts.right, counts.truth),
+            f1: counts.f1(),
+        });
         Ok(SetFigures {
             micro_precision: ratio(all.right, all.predicted),
             micro_recall: ratio(all.right, all.truth),
             micro_f1: all.f1(),
-            macro_f1: f1s.sum::<f64>() / by_class.len().max(1) as f64,
+            macro_f1,
             subset_accuracy: ratio(n_equal, truth.len() as u64),
+            classes: classes.collect(),
         })
     }
 }
@@ -119,6 +132,9 @@ mod tests {
         assert!((figures.micro_f1 - 0.6666666666666666).abs() < 1e-15);
         assert!((figures.macro_f1 - 0.6333333333333333).abs() < 1e-15);
         assert!((figures.subset_accuracy - 0.4).abs() < 1e-15);
+        let first = figures.classes[0];
+        assert_eq!((first.class, first.n_rows, first.n_predicted), (0, 2, 1));
+        assert_eq!((first.precision, first.recall), (1.0, 0.5));
     }
 
     #[test]

@@ -66,6 +66,50 @@ pub fn stratified_k_folds(labels: &[usize], n_folds: usize, seed: u64) -> Result
     Ok(deal(&rows, n_folds))
 }
 
+/// As [`stratified_k_folds`], for classes of any size: the members of every class are spread
+/// over the folds, and one that is alone in its class is in none of them. So every class is
+/// learnt from, whichever fold is held out. There are no more folds than rows to hold out,
+/// and none if every class has one member.
+///
+/// # Errors
+///
+/// If there are fewer than two folds.
+pub fn spread_folds(labels: &[usize], n_folds: usize, seed: u64) -> Result<Vec<Split>> {
+    check_folds(n_folds, n_folds)?;
+    let mut order = Vec::with_capacity(labels.len());
+    for (stream, (_, mut members)) in members_by_class(labels).into_iter().enumerate() {
+        if members.len() > 1 {
+            shuffle(&mut members, seed, stream as u64);
+            order.extend(members);
+        }
+    }
+    let n_folds = n_folds.min(order.len());
+    let mut fold_of = vec![None; labels.len()];
+    for (i, &row) in order.iter().enumerate() {
+        fold_of[row] = Some(i % n_folds);
+    }
+    let folds = (0..n_folds).map(|fold| Split::new(labels.len(), |row| fold_of[row] == Some(fold)));
+    Ok(folds.collect())
+}
+
+/// About so many rows, drawn at random in the proportions of the classes, ascending; all rows
+/// where they are no more. Of every class there are two at least, if it has them.
+#[must_use]
+pub fn stratified_sample(labels: &[usize], n_rows: usize, seed: u64) -> Vec<usize> {
+    if labels.len() <= n_rows {
+        return (0..labels.len()).collect();
+    }
+    let mut sample = Vec::new();
+    for (stream, (_, mut members)) in members_by_class(labels).into_iter().enumerate() {
+        shuffle(&mut members, seed, stream as u64);
+        let share = (members.len() * n_rows).div_ceil(labels.len());
+        members.truncate(share.max(2));
+        sample.extend(members);
+    }
+    sample.sort_unstable();
+    sample
+}
+
 /// Repeated random splits: `train_share` of the rows, rounded to the nearest number,
 /// to learn from (the paper: five times 70 %).
 ///
@@ -217,6 +261,16 @@ mod tests {
     }
 
     #[test]
+    fn a_sample_has_two_of_every_class() {
+        let labels: Vec<usize> = (0..1000).map(|row| if row < 3 { row % 2 } else { 7 }).collect();
+        let sample = stratified_sample(&labels, 100, 5);
+        let n_of = |class| sample.iter().filter(|&&row| labels[row] == class).count();
+        assert_eq!((n_of(0), n_of(1), n_of(7)), (2, 1, 100));
+        assert!(sample.is_sorted_by(|a, b| a < b));
+        assert_eq!(stratified_sample(&labels, 1000, 5).len(), 1000);
+    }
+
+    #[test]
     fn seventy_percent_of_twitter_is_what_the_paper_says() {
         let splits = random_splits(3108, 0.7, 5, 1).unwrap();
         assert!(
@@ -264,6 +318,27 @@ mod tests {
                         .map(|s| s.test.iter().filter(|&&row| labels[row] == class).count());
                     prop_assert!(spread(members) <= 1);
                 }
+            }
+        }
+
+        #[test]
+        fn every_class_is_learnt_from_whichever_fold_is_held_out(
+            labels in prop::collection::vec(0..9usize, 1..60), n_folds in 2..11usize, seed: u64
+        ) {
+            let folds = spread_folds(&labels, n_folds, seed).unwrap();
+            let n_members = |class: usize| labels.iter().filter(|&&l| l == class).count();
+            for (row, &label) in labels.iter().enumerate() {
+                let n_held_out = folds.iter().filter(|s| s.test.contains(&row)).count();
+                prop_assert_eq!(n_held_out, usize::from(n_members(label) > 1));
+            }
+            for split in &folds {
+                prop_assert!(is_partition(split, labels.len()) && !split.test.is_empty());
+                for &label in &labels {
+                    prop_assert!(split.train.iter().any(|&row| labels[row] == label));
+                }
+            }
+            if let Ok(even) = stratified_k_folds(&labels, n_folds, seed) {
+                prop_assert_eq!(folds, even);
             }
         }
 

@@ -16,6 +16,38 @@ pub struct CorpusCounts {
     words: HashMap<u32, WordFrequency>,
     unknown: HashMap<Box<str>, WordFrequency>,
     probabilities: Option<WordProbabilities>,
+    factors: Option<WordFactors>,
+}
+
+/// What the weights of words are multiplied by; words that are not named keep theirs.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct WordFactors {
+    known: HashMap<u32, f64>,
+    unknown: HashMap<Box<str>, f64>,
+}
+
+impl WordFactors {
+    /// Sets the factor of a word; it must be positive and finite, or it is 1.
+    pub fn insert(&mut self, word: Word, factor: f64) {
+        let factor = match factor.is_finite() && factor > 0.0 {
+            true => factor,
+            false => 1.0,
+        };
+        match word {
+            Word::Known(id) => self.known.insert(id, factor),
+            Word::Unknown(word) => self.unknown.insert(word.into(), factor),
+        };
+    }
+
+    /// The factor of a word.
+    #[must_use]
+    pub fn of(&self, word: Word) -> f64 {
+        let factor = match word {
+            Word::Known(id) => self.known.get(&id),
+            Word::Unknown(word) => self.unknown.get(word),
+        };
+        factor.copied().unwrap_or(1.0)
+    }
 }
 
 /// One word's frequency in a corpus.
@@ -55,6 +87,7 @@ impl CorpusCounts {
             words,
             unknown,
             probabilities: None,
+            factors: None,
         }
     }
 
@@ -108,6 +141,23 @@ impl CorpusCounts {
     #[must_use]
     pub fn probabilities(&self) -> Option<&WordProbabilities> {
         self.probabilities.as_ref()
+    }
+
+    /// Multiplies the weights of words by these factors, or with `None` by none.
+    pub fn set_factors(&mut self, factors: Option<WordFactors>) {
+        self.factors = factors;
+    }
+
+    /// The factors that were set.
+    #[must_use]
+    pub fn factors(&self) -> Option<&WordFactors> {
+        self.factors.as_ref()
+    }
+
+    /// What the weight of a word is multiplied by.
+    #[must_use]
+    pub fn factor(&self, word: Word) -> f64 {
+        self.factors.as_ref().map_or(1.0, |factors| factors.of(word))
     }
 
     /// How likely a word is in running text, `p(w)`: as set, or else its share of the

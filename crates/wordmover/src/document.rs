@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::text::Tokenizer;
 use crate::vectors::WordVectors;
 
-pub use crate::corpus::{CorpusCounts, SIF_A, WordFrequency};
+pub use crate::corpus::{CorpusCounts, SIF_A, WordFactors, WordFrequency};
 pub use crate::weighting::Weighting;
 pub use crate::word_probabilities::WordProbabilities;
 
@@ -190,8 +190,9 @@ impl Document {
             kept.truncate(rules.max_words);
         }
         kept.sort_unstable();
-        let weight =
-            |&(word, count): &(Word, u32)| f64::from(count) * rules.weighting.of_word(word, corpus);
+        let weight = |&(word, count): &(Word, u32)| {
+            f64::from(count) * rules.weighting.of_word(word, corpus) * corpus.factor(word)
+        };
         let raw: Vec<f64> = kept.iter().map(weight).collect();
         let total: f64 = raw.iter().sum();
         let mut document = Document {

@@ -5,6 +5,7 @@
 //! the rules of weighting. Embeddings, indexes, classifiers and similarities each hold
 //! one; none of them counts or weighs words on its own.
 
+use std::borrow::Borrow;
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -12,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::accelerator::Accelerator;
 use crate::checked::{Checked, within};
-use crate::document::{BagRules, CorpusCounts, Document, Weighting, Word, WordCounts};
+use crate::document::{BagRules, CorpusCounts, Document, Weighting, Word, WordCounts, WordFactors};
 use crate::error::{Error, Result};
 use crate::space::{Normalization, UnknownWords, WordSpace};
 use crate::text::Tokenizer;
@@ -209,6 +210,7 @@ impl DocumentFitter {
             corpus: self.corpus,
             tokenizer: params.tokenizer,
             rules: params.bag,
+            landmarks: Arc::default(),
         })
     }
 }
@@ -220,6 +222,8 @@ pub struct DocumentModel {
     tokenizer: Tokenizer,
     corpus: CorpusCounts,
     rules: BagRules,
+    /// Documents that random documents may be parts of; each has a word that is kept.
+    landmarks: Arc<[WordCounts]>,
 }
 
 impl DocumentModel {
@@ -247,6 +251,7 @@ impl DocumentModel {
             tokenizer: params.tokenizer,
             corpus: CorpusCounts::default(),
             rules: params.bag,
+            landmarks: Arc::default(),
         })
     }
 
@@ -262,6 +267,7 @@ impl DocumentModel {
             tokenizer,
             corpus,
             rules,
+            landmarks: Arc::default(),
         }
     }
 
@@ -284,6 +290,44 @@ impl DocumentModel {
         }
         self.rules.weighting = weighting;
         self
+    }
+
+    /// The same corpus, with weights of words multiplied by these factors before they are
+    /// normalised; `None` takes them away.
+    #[must_use]
+    pub fn with_factors(mut self, factors: Option<WordFactors>) -> Self {
+        self.corpus.set_factors(factors);
+        self
+    }
+
+    /// Documents that random documents can be parts of
+    /// ([`RandomWords::Documents`](crate::random_documents::RandomWords::Documents)). A model
+    /// file does not keep them: it keeps the random documents drawn.
+    #[must_use]
+    pub fn with_landmarks<'c>(
+        mut self,
+        documents: impl IntoIterator<Item = &'c WordCounts>,
+    ) -> Self {
+        let documents = documents.into_iter();
+        let has_words = |counts: &&WordCounts| self.kept(counts).next().is_some();
+        self.landmarks = documents.filter(has_words).cloned().collect();
+        self
+    }
+
+    /// The documents that random documents can be parts of.
+    #[must_use]
+    pub fn landmarks(&self) -> &[WordCounts] {
+        &self.landmarks
+    }
+
+    /// Those of the words that have a vector and are frequent enough.
+    pub(crate) fn kept<'c>(&self, counts: &'c WordCounts) -> impl Iterator<Item = Word<'c>> {
+        counts.iter().map(|(word, _)| word).filter(|&word| {
+            let min_count = self.rules.min_count;
+            let is_frequent =
+                min_count <= 1 || self.corpus.frequency(word).occurrences >= min_count;
+            is_frequent && self.space.has_vector(word)
+        })
     }
 
     /// The parameters it was fitted with.
@@ -321,9 +365,9 @@ impl DocumentModel {
 
     /// Weighs the counted words of many documents.
     #[must_use]
-    pub fn documents(&self, counts: &[WordCounts]) -> Vec<Document> {
+    pub fn documents(&self, counts: &[impl Borrow<WordCounts> + Sync]) -> Vec<Document> {
         let counts = counts.par_iter();
-        counts.map(|counts| self.document(counts)).collect()
+        counts.map(|counts| self.document(counts.borrow())).collect()
     }
 
     /// The weighted document of a text.
@@ -335,7 +379,7 @@ impl DocumentModel {
     /// The weight of one occurrence of a word, before weights are normalised.
     #[must_use]
     pub fn word_weight(&self, word: Word) -> f64 {
-        self.rules.weighting.of_word(word, &self.corpus)
+        self.rules.weighting.of_word(word, &self.corpus) * self.corpus.factor(word)
     }
 
     /// The distinct words of the corpus that the table knows and that are frequent enough,

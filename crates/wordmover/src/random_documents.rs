@@ -15,9 +15,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::content_hash::ContentHash;
 use crate::document::Word;
-use crate::error::Result;
+use crate::document_model::DocumentModel;
+use crate::error::{Error, Result};
 use crate::names::names;
-use crate::space::{Moments, WordSpace, scale_to_unit};
+use crate::space::{Moments, scale_to_unit};
 
 /// Name of the generator and of the mapping from its bits, kept in model files.
 pub const GENERATOR: &str = "chacha8-1";
@@ -39,6 +40,9 @@ pub enum RandomWords {
     Gaussian,
     /// A word of the corpus, every distinct word being equally likely.
     Vocabulary,
+    /// Words of one document of the corpus: a random document is a part of a real one. Its
+    /// words are distinct, so it may be shorter than drawn.
+    Documents,
 }
 
 names!(RandomWords, "random_words":
@@ -46,6 +50,7 @@ names!(RandomWords, "random_words":
     UniformCentered "uniform-centered" "the same spread around the mean of the corpus' word vectors",
     Gaussian "gaussian" "normal, with the corpus' mean and deviation of each coordinate",
     Vocabulary "vocabulary" "words of the corpus",
+    Documents "documents" "words of one document of the corpus",
 );
 
 /// `R` random documents: lengths, and word vectors one after the other.
@@ -58,16 +63,19 @@ pub struct RandomDocuments {
 }
 
 impl RandomDocuments {
-    /// Draws `n` random documents of at most `d_max` words. `words` are the distinct
-    /// words of the corpus, ascending; at least one.
+    /// Draws `n` random documents of at most `d_max` words, from the words of the model's
+    /// corpus or from its [documents](DocumentModel::with_landmarks).
     pub(crate) fn sample(
-        space: &WordSpace,
-        words: &[u32],
+        model: &DocumentModel,
         distribution: RandomWords,
         n: usize,
         d_max: usize,
         seed: u64,
     ) -> Result<Self> {
+        if distribution == RandomWords::Documents {
+            return Self::sample_landmarks(model, n, d_max, seed);
+        }
+        let (space, words) = (model.space(), &model.words());
         let dim = space.dim();
         let moments = Moments::of(space, words)?;
         let half_width = (moments.max - moments.min) / 2.0;
@@ -98,7 +106,8 @@ impl RandomDocuments {
                             *x = (mean + deviation * stream.normal()) as f32;
                         }
                     }
-                    RandomWords::Vocabulary => {
+                    // Documents are drawn elsewhere.
+                    RandomWords::Vocabulary | RandomWords::Documents => {
                         let word = words[stream.below(words.len() as u64) as usize];
                         space.copy_vector(Word::Known(word), &mut vector)?;
                     }
@@ -111,6 +120,41 @@ impl RandomDocuments {
                 documents.words.extend_from_slice(&vector);
             }
             let end = (documents.words.len() / dim) as u32;
+            documents.starts.push(end);
+        }
+        Ok(documents)
+    }
+
+    /// Parts of documents: one is drawn, then words of it, without replacement.
+    fn sample_landmarks(model: &DocumentModel, n: usize, d_max: usize, seed: u64) -> Result<Self> {
+        let landmarks = model.landmarks();
+        if landmarks.is_empty() {
+            return Err(Error::InvalidParameter {
+                name: "random_words",
+                value: RandomWords::Documents.to_string(),
+                requirement: "another distribution where no documents with known words are at hand",
+            });
+        }
+        let space = model.space();
+        let mut documents = RandomDocuments {
+            dim: space.dim(),
+            starts: vec![0],
+            words: Vec::new(),
+        };
+        let mut vector = vec![0.0; space.dim()];
+        for document in 0..n {
+            let mut stream = Stream::new(seed, document as u64);
+            let length = 1 + stream.below(d_max as u64) as usize;
+            let landmark = &landmarks[stream.below(landmarks.len() as u64) as usize];
+            let mut words: Vec<Word> = model.kept(landmark).collect();
+            let length = length.min(words.len());
+            for place in 0..length {
+                let other = place + stream.below((words.len() - place) as u64) as usize;
+                words.swap(place, other);
+                space.copy_vector(words[place], &mut vector)?;
+                documents.words.extend_from_slice(&vector);
+            }
+            let end = (documents.words.len() / documents.dim) as u32;
             documents.starts.push(end);
         }
         Ok(documents)

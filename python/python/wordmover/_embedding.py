@@ -59,7 +59,7 @@ class WordMoversEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         The word vectors.
     normalization : "unit", "center", "center-unit" or None, default "unit"
         What is done to word vectors first.
-    random_words : "uniform", "uniform-centered", "gaussian" or "vocabulary"
+    random_words : "uniform", "uniform-centered", "gaussian", "vocabulary" or "documents"
         Distribution of the random words; default "uniform", the paper's.
     post_processing : "standardize", "center" or "raw", default "standardize"
         Post-processing of the features, by their mean and spread over the corpus.

@@ -90,6 +90,12 @@ impl Calibration {
         })
     }
 
+    /// Number of classes.
+    #[must_use]
+    pub fn n_classes(&self) -> usize {
+        self.n_classes
+    }
+
     /// One for each machine.
     #[must_use]
     pub fn sigmoids(&self) -> &[Sigmoid] {

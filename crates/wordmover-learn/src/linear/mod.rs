@@ -26,6 +26,7 @@ mod model;
 mod newton;
 mod params;
 mod row_access;
+mod score;
 mod search;
 mod targets;
 
@@ -34,6 +35,7 @@ pub use calibration::{Calibration, Sigmoid};
 pub use dual::MachineFit;
 pub use model::LinearClassifier;
 pub use params::{CheckedLinearParams, ClassWeights, LinearParams};
+pub(crate) use score::{HeldOutScore, score_held_out};
 pub use search::{
     CheckedLinearSearchParams, LinearPoint, LinearSearchParams, LinearSurface, search,
 };

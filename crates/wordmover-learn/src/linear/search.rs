@@ -10,7 +10,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
-use crate::metrics::mean_and_deviation;
 use crate::split::Split;
 
 use super::blocks::FeatureBlocks;
@@ -18,8 +17,9 @@ use super::company::{Company, MOST_LANES, companies};
 use super::design::{Design, HeldOut};
 use super::dual::Schedule;
 use super::group::Group;
-use super::model::{best_position, check_problem, positive_positions};
+use super::model::check_problem;
 use super::params::{LinearParams, check_positive};
+use super::score::{HeldOutScore, score_held_out};
 use super::targets::Targets;
 
 /// What is searched.
@@ -241,7 +241,9 @@ pub fn search(
         for (c, &cost) in params.costs.iter().enumerate() {
             let stops = || paths.iter().map(|path| &path[c]);
             let values = join(&parts, targets.n_machines(), jobs.iter().zip(stops()));
-            let (score, deviation) = judge(targets, &parts, &values)?;
+            let rows = parts.iter().map(|(_, held_out)| held_out.rows.as_slice());
+            let held_out = rows.zip(values.iter().map(Vec::as_slice));
+            let HeldOutScore { score, deviation } = score_held_out(targets, held_out)?;
             points.push(LinearPoint {
                 dense_weight,
                 cost,
@@ -324,43 +326,4 @@ fn join<'a>(
         }
     }
     values
-}
-
-/// Score over all splits, and its deviation.
-fn judge(
-    targets: &Targets,
-    parts: &[(Design, HeldOut)],
-    values: &[Vec<f64>],
-) -> Result<(f64, f64)> {
-    let n_classes = targets.classes().len();
-    // Right, predicted and true ones; of a row with one class 1 of 1 and 1.
-    let mut all = [0u64; 3];
-    let mut scores = Vec::with_capacity(parts.len());
-    for ((_, held_out), values) in parts.iter().zip(values) {
-        let mut counts = [0u64; 3];
-        let rows = values.chunks_exact(targets.n_machines());
-        for (&row, values) in held_out.rows.iter().zip(rows) {
-            let found = if targets.is_one_each() {
-                vec![best_position(values, n_classes)]
-            } else {
-                positive_positions(values, n_classes)
-            };
-            let truth = targets.positions(row);
-            let is_right = |&&position: &&usize| truth.contains(&(position as u32));
-            counts[0] += found.iter().filter(is_right).count() as u64;
-            counts[1] += found.len() as u64;
-            counts[2] += truth.len() as u64;
-        }
-        (0..3).for_each(|i| all[i] += counts[i]);
-        scores.push(f1(counts));
-    }
-    Ok((f1(all), mean_and_deviation(&scores)?.1))
-}
-
-/// Twice what is right over what was predicted and what is true; 1 if there is neither.
-fn f1([right, predicted, truth]: [u64; 3]) -> f64 {
-    match predicted + truth {
-        0 => 1.0,
-        both => 2.0 * right as f64 / both as f64,
-    }
 }

@@ -10,7 +10,7 @@ mod gram;
 mod machine;
 mod model;
 mod newton;
-mod panels;
+pub(crate) mod panels;
 mod params;
 mod vectors;
 

@@ -13,7 +13,7 @@ use crate::content_hash::ContentHash;
 use crate::document::{Document, Word, WordCounts};
 use crate::document_model::{DocumentFitter, DocumentModel};
 use crate::error::Result;
-use crate::random_documents::RandomDocuments;
+use crate::random_documents::{RandomDocuments, RandomWords};
 use crate::vectors::WordVectors;
 use crate::word_probabilities::WordProbabilities;
 
@@ -29,9 +29,13 @@ use super::transform::{CostPrecision, Transform};
 const GAMMA_DOCUMENTS: usize = 256;
 const GAMMA_RANDOM_DOCUMENTS: usize = 32;
 
+/// Documents that random documents can be parts of, at most.
+const LANDMARKS: usize = 1 << 16;
+
 /// Sees a corpus once, in order, and makes the model.
 ///
-/// Memory: the counts of the distinct words, and at most 1,280 documents.
+/// Memory: the counts of the distinct words, and at most 1,280 documents; 66,816 if random
+/// documents are parts of documents.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -55,6 +59,8 @@ pub struct Fitter {
     gamma_sample: Sample,
     /// Documents that the post-processing is fitted on; none if there is none.
     sample: Sample,
+    /// Documents that random documents are parts of; none unless they are.
+    landmarks: Sample,
 }
 
 impl Fitter {
@@ -67,6 +73,10 @@ impl Fitter {
             true => sample::sample_size(params.n_features),
             false => 0,
         };
+        let n_landmarks = match params.random_words {
+            RandomWords::Documents => LANDMARKS,
+            _ => 0,
+        };
         let documents = Checked::new(params.documents.clone());
         let documents = DocumentFitter::new(documents, vectors);
         let mut params = params.into_inner();
@@ -76,6 +86,7 @@ impl Fitter {
             documents,
             gamma_sample: Sample::new(seed, GAMMA_DOCUMENTS),
             sample: Sample::new(seed, sample_size),
+            landmarks: Sample::new(seed, n_landmarks),
         }
     }
 
@@ -106,6 +117,7 @@ impl Fitter {
         if self.documents.has_words(counts) {
             self.gamma_sample.observe(counts);
             self.sample.observe(counts);
+            self.landmarks.observe(counts);
         }
     }
 
@@ -133,7 +145,7 @@ impl Fitter {
         let all = known.chain(unknown.iter().map(|&word| Word::Unknown(word)));
         let frequencies: Vec<_> = all.map(|word| corpus.frequency(word)).collect();
         let probabilities = corpus.probabilities().map_or(&[][..], |p| p.values());
-        let mut hash = ContentHash::new("drawn-1")
+        let mut hash = ContentHash::new("drawn-2")
             .bytes(self.documents.vectors().checksum().as_bytes())
             .json(&params)
             .numbers([corpus.n_documents()].into_iter())
@@ -145,7 +157,7 @@ impl Fitter {
         if !self.documents.accelerator_name().is_empty() {
             hash = hash.bytes(self.documents.accelerator_name().as_bytes());
         }
-        for sample in [&self.gamma_sample, &self.sample] {
+        for sample in [&self.gamma_sample, &self.sample, &self.landmarks] {
             hash = hash.numbers([sample.documents.len() as u64].into_iter());
             for counts in &sample.documents {
                 let pair = |&(word, count): &(u32, u32)| u64::from(word) << 32 | u64::from(count);
@@ -187,7 +199,8 @@ impl Fitter {
         progress: &mut dyn FnMut(&EmbeddingStatistics) -> ControlFlow<()>,
     ) -> Result<DrawnEmbedding> {
         let params = self.params.into_inner();
-        let documents = Arc::new(self.documents.finish()?);
+        let documents = self.documents.finish()?;
+        let documents = Arc::new(documents.with_landmarks(&self.landmarks.documents));
         let random_documents = draw(&documents, &params, params.n_features)?;
         let gamma_documents = self.gamma_sample.weighted(&documents);
         let auto_gamma = auto_gamma(&documents, &params, &gamma_documents, progress)?;
@@ -326,8 +339,7 @@ pub(super) fn draw(
     n: usize,
 ) -> Result<RandomDocuments> {
     RandomDocuments::sample(
-        documents.space(),
-        &documents.words(),
+        documents,
         params.random_words,
         n,
         params.d_max,

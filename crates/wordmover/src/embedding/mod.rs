@@ -17,7 +17,7 @@ pub(crate) mod sample;
 mod statistics;
 mod transform;
 
-pub use features::raw_features;
+pub use features::{make_raw_features, raw_features};
 pub use fit::{DrawnEmbedding, Fitter};
 #[cfg(feature = "builtin-vectors")]
 pub use general_purpose::GENERAL_PURPOSE;

@@ -8,7 +8,9 @@ use serde::de::DeserializeOwned;
 
 use crate::checked::Checked;
 use crate::container::{self, ContainerError};
-use crate::document::{CorpusCounts, Weighting, WordFrequency, WordProbabilities};
+use crate::document::{
+    CorpusCounts, Weighting, Word, WordFactors, WordFrequency, WordProbabilities,
+};
 use crate::document_model::DocumentModel;
 use crate::embedding::{EmbeddingParams, FittedPostProcessing, Gamma, WordMoversEmbedding};
 use crate::error::{Error, Result};
@@ -34,6 +36,8 @@ pub struct ModelFile {
     n_documents: u64,
     vocabulary: Vec<(String, WordFrequency)>,
     unknown_words: Vec<(String, WordFrequency)>,
+    /// Factors of the words of either vocabulary, if weights have any.
+    factors: [Option<Vec<f64>>; 2],
     center: Option<Vec<f64>>,
     random_documents: RandomDocuments,
     post_processing: FittedPostProcessing,
@@ -167,6 +171,8 @@ impl ModelFile {
             let reason = reason.to_owned();
             invalid(ModelError::BadValue { name, reason })
         };
+        let words = [&self.vocabulary, &self.unknown_words];
+        let factors = word_factors(words, &self.factors, &vectors);
         let mut known = HashMap::with_capacity(self.vocabulary.len());
         for (word, frequency) in self.vocabulary {
             let Some(id) = vectors.id(&word) else {
@@ -187,6 +193,7 @@ impl ModelFile {
         }
         let mut corpus = CorpusCounts::from_parts(self.n_documents, known, unknown);
         corpus.set_probabilities(self.probabilities);
+        corpus.set_factors(factors);
         let params = self.params.into_inner();
         let normalization = params.documents.normalization;
         let unknown_words = params.documents.unknown.unwrap_or_default();
@@ -207,6 +214,24 @@ impl ModelFile {
             params,
         })
     }
+}
+
+fn word_factors(
+    words: [&Vec<(String, WordFrequency)>; 2],
+    values: &[Option<Vec<f64>>; 2],
+    vectors: &WordVectors,
+) -> Option<WordFactors> {
+    if values.iter().all(Option::is_none) {
+        return None;
+    }
+    let mut factors = WordFactors::default();
+    for (words, values) in words.into_iter().zip(values) {
+        for ((word, _), &factor) in words.iter().zip(values.iter().flatten()) {
+            let known = vectors.id(word);
+            factors.insert(known.map_or(Word::Unknown(word), Word::Known), factor);
+        }
+    }
+    Some(factors)
 }
 
 impl WordMoversEmbedding {
@@ -305,17 +330,23 @@ fn parse(bytes: &[u8], name: &str) -> Result<ModelFile, ModelError> {
         })
         .transpose()?;
     let attachments = Attachment::read_all(&header, tensors.data);
+    let vocabulary = tensors.vocabulary(&KNOWN, n_documents)?;
+    let unknown_words = match version >= FIRST_WITH_UNKNOWN {
+        true => tensors.vocabulary(&UNKNOWN, n_documents)?,
+        false => Vec::new(),
+    };
     Ok(ModelFile {
         // Classifiers rounded distances before models did.
         rounds_distances: version >= FIRST_ROUNDED || !attachments.is_empty(),
         name: name.to_owned(),
         written_by: metadata.text("written_by")?.to_owned(),
         n_documents,
-        vocabulary: tensors.vocabulary(&KNOWN, n_documents)?,
-        unknown_words: match version >= FIRST_WITH_UNKNOWN {
-            true => tensors.vocabulary(&UNKNOWN, n_documents)?,
-            false => Vec::new(),
-        },
+        factors: [
+            tensors.factors(&KNOWN, vocabulary.len())?,
+            tensors.factors(&UNKNOWN, unknown_words.len())?,
+        ],
+        vocabulary,
+        unknown_words,
         center: if centers {
             Some(tensors.center(vectors.dim)?)
         } else {

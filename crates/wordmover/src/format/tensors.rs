@@ -15,6 +15,8 @@ pub(super) struct VocabularyNames {
     pub ends: &'static str,
     pub documents: &'static str,
     pub occurrences: &'static str,
+    /// Not in every file.
+    pub factors: &'static str,
 }
 
 /// Words of the table.
@@ -23,6 +25,7 @@ pub(super) const KNOWN: VocabularyNames = VocabularyNames {
     ends: "vocabulary_ends",
     documents: "document_frequencies",
     occurrences: "occurrences",
+    factors: "word_factors",
 };
 
 /// Words that the table lacks and that have a vector.
@@ -31,6 +34,7 @@ pub(super) const UNKNOWN: VocabularyNames = VocabularyNames {
     ends: "unknown_ends",
     documents: "unknown_document_frequencies",
     occurrences: "unknown_occurrences",
+    factors: "unknown_factors",
 };
 
 /// The tensors of a file: their descriptions, and the bytes after the header.
@@ -105,6 +109,26 @@ impl<'b> Tensors<'b> {
             vocabulary.push((word, frequency));
         }
         Ok(vocabulary)
+    }
+
+    /// What the weights of a vocabulary's words are multiplied by, if the file says so.
+    pub fn factors(
+        &self,
+        names: &VocabularyNames,
+        n_words: usize,
+    ) -> Result<Option<Vec<f64>>, ModelError> {
+        let name = names.factors;
+        let values = match self.finite_f64(name, &[Some(n_words)]) {
+            Err(ModelError::MissingTensor { .. }) => return Ok(None),
+            values => values?,
+        };
+        if values.iter().all(|factor| *factor > 0.0) {
+            return Ok(Some(values));
+        }
+        Err(ModelError::BadValue {
+            name,
+            reason: "holds a value that is not positive".to_owned(),
+        })
     }
 
     /// The mean word vector.

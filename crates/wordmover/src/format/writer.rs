@@ -159,11 +159,15 @@ impl WordMoversEmbedding {
         let shape = || vec![words.len()];
         let documents = le(frequencies.clone().map(|frequency| frequency.documents));
         let occurrences = le(frequencies.map(|frequency| frequency.occurrences));
-        let counts = vec![
+        let mut counts = vec![
             Tensor::new(names.ends, Dtype::U64, shape(), le(ends)),
             Tensor::new(names.documents, Dtype::U64, shape(), documents),
             Tensor::new(names.occurrences, Dtype::U64, shape(), occurrences),
         ];
+        if self.corpus().factors().is_some() {
+            let factors = le(words.iter().map(|&word| self.corpus().factor(word)));
+            counts.push(Tensor::new(names.factors, Dtype::F64, shape(), factors));
+        }
         let packed = Tensor::new(names.words, Dtype::U8, vec![bytes.len()], bytes);
         (counts, packed)
     }
