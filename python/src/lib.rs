@@ -7,6 +7,7 @@
 
 mod arrow;
 mod choices;
+mod classifier;
 mod distance;
 mod errors;
 mod fitter;
@@ -22,6 +23,8 @@ mod words;
 mod _native {
     #[pymodule_export]
     use crate::arrow::{ArrowColumn, embed_column};
+    #[pymodule_export]
+    use crate::classifier::Classifier;
     #[pymodule_export]
     use crate::distance::{Index, pairwise_distances, word_movers_distance};
     #[pymodule_export]

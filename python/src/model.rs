@@ -50,6 +50,13 @@ impl Model {
         Ok(Model(Arc::new(model)))
     }
 
+    /// The built-in model for English texts of any kind.
+    #[staticmethod]
+    fn general_purpose(py: Python<'_>) -> PyResult<Self> {
+        let model = run(py, None, |_| WordMoversEmbedding::general_purpose())?;
+        Ok(Model(Arc::new(model)))
+    }
+
     /// Writes the model file.
     #[pyo3(signature = (path: "str | os.PathLike[str]", *, bundle_vectors))]
     fn save(&self, py: Python<'_>, path: PathBuf, bundle_vectors: bool) -> PyResult<()> {

@@ -20,6 +20,16 @@ use crate::texts::kind_of;
 /// `vectors["word"]` work as expected, and so do gensim's names: `most_similar`,
 /// `key_to_index`, `index_to_key`, `vectors`, `similarity`, `wmdistance`. Nothing is
 /// normalised, lower-cased or repaired.
+///
+/// Examples
+/// --------
+/// >>> from wordmover import WordVectors
+/// >>> vectors = WordVectors.from_arrays(["cat", "dog"], [[1.0, 0.0], [0.0, 1.0]])
+/// >>> vectors["dog"].tolist(), "cat" in vectors, len(vectors)
+/// ([0.0, 1.0], True, 2)
+/// >>> builtin = WordVectors.builtin()
+/// >>> "guitars" in [word for word, _ in builtin.most_similar("guitar", topn=5)]
+/// True
 #[pyclass(frozen, module = "wordmover", name = "WordVectors")]
 pub struct PyWordVectors(pub Arc<wordmover::WordVectors>);
 

@@ -12,6 +12,7 @@ from importlib.metadata import version as _version
 
 # First, since it says clearly what NumPy does not: that subinterpreters are not served.
 from wordmover._native import ModelError, WordVectors, get_num_threads, set_num_threads  # isort: skip
+from wordmover._classifier import TextClassifier
 from wordmover._distance import WordMove, pairwise_wmd, wmd
 from wordmover._embedding import WordMoversEmbedding
 from wordmover._neighbors import KNeighborsWMD
@@ -32,6 +33,7 @@ __all__ = [
     "LinearSVM",
     "ModelError",
     "PartialPlan",
+    "TextClassifier",
     "WordMove",
     "WordMoversEmbedding",
     "WordVectors",

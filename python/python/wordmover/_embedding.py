@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -398,7 +399,27 @@ class WordMoversEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         does not bundle them.
         """
         given = None if vectors is None else open_vectors(vectors)
-        model = Model.open(path, vectors=given)
+        return cls._of_model(Model.open(path, vectors=given), vectors)
+
+    @classmethod
+    def pretrained(cls) -> WordMoversEmbedding:
+        """The built-in model for English texts of any kind, without fitting.
+
+        It has the parameters that are best for similarity, takes a second to make, and is
+        made once in a process. A model that was fitted on texts like yours is better.
+
+        Examples
+        --------
+        >>> from wordmover import WordMoversEmbedding
+        >>> model = WordMoversEmbedding.pretrained()
+        >>> rows = model.encode(["A cat sat on the mat", "A dog lay on the rug"])
+        >>> rows.shape
+        (2, 1024)
+        """
+        return cls._of_model(_general_purpose(), "builtin")
+
+    @classmethod
+    def _of_model(cls, model: Model, vectors: VectorsLike | None) -> WordMoversEmbedding:
         params = model.params
         params["vectors"] = model.vectors if vectors is None else vectors
         if vectors is None and model.vectors.checksum == open_vectors("builtin").checksum:
@@ -546,3 +567,8 @@ class WordMoversEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         tags.input_tags.two_d_array = False
         tags.transformer_tags.preserves_dtype = []
         return tags
+
+
+@functools.cache
+def _general_purpose() -> Model:
+    return Model.general_purpose()

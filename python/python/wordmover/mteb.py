@@ -21,7 +21,20 @@ if TYPE_CHECKING:
 
 
 class MtebEncoder:
-    """MTEB's `EncoderProtocol` over a fitted embedding. Similarities are cosines."""
+    """MTEB's `EncoderProtocol` over a fitted embedding. Similarities are cosines.
+
+    Parameters
+    ----------
+    embedding : WordMoversEmbedding
+        A fitted one, `WordMoversEmbedding.pretrained()` for example.
+    name, revision : str
+        What MTEB's results call it.
+
+    Examples
+    --------
+    >>> import mteb  # doctest: +SKIP
+    >>> mteb.evaluate(MtebEncoder(WordMoversEmbedding.pretrained()), tasks)  # doctest: +SKIP
+    """
 
     def __init__(
         self, embedding: WordMoversEmbedding, *, name: str = "wordmover/wme", revision: str = "1"
