@@ -69,5 +69,5 @@ def test_what_the_readme_shows_can_be_pasted(readme, tmp_path):
         done = subprocess.run([sys.executable, "-c", block], capture_output=True, text=True,
                               cwd=tmp_path, timeout=300, check=False)
         assert done.returncode == 0, done.stderr
-        printed = re.findall(r"print\(.*\)\s+# (.*)", block)
+        printed = re.findall(r"print\(.*\)\s+# ([^;\n]*)", block)
         assert done.stdout.splitlines() == printed, block

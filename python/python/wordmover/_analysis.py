@@ -79,7 +79,7 @@ class Analysis:
         read = documents_of(documents)
         if self.preprocessor is not None or self.tokenizer is not None:
             if isinstance(read, (str, bytes)):
-                raise TypeError("expected a list of documents, found a single one: put it in a list")
+                raise TypeError("expected a list of documents, found one: put it in a list")
             read = [self._read(document) for document in read]
         # Lists of words are taken as they are.
         options: dict[str, Any] = {"case": self.case, "stop_words": self.stop_words}

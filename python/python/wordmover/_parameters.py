@@ -98,7 +98,8 @@ def stop_word_list(stop_words: Any) -> str | list[str] | None:
         return stop_words
     if not isinstance(stop_words, Iterable) or isinstance(stop_words, (Iterator, bytes)):
         found = type(stop_words).__name__
-        raise TypeError(f'stop_words is {found}: it must be "smart", "english", None or a list of str')
+        names = '"smart", "english", None or a list of str'
+        raise TypeError(f"stop_words is {found}: it must be {names}")
     return list(stop_words)
 
 

@@ -24,7 +24,8 @@ def bertopic_backend(embedding: WordMoversEmbedding | None = None) -> Any:
     --------
     >>> from bertopic import BERTopic  # doctest: +SKIP
     >>> from wordmover.topics import bertopic_backend  # doctest: +SKIP
-    >>> topics, _ = BERTopic(embedding_model=bertopic_backend()).fit_transform(texts)  # doctest: +SKIP
+    >>> model = BERTopic(embedding_model=bertopic_backend())  # doctest: +SKIP
+    >>> topics, _ = model.fit_transform(texts)  # doctest: +SKIP
     """
     from bertopic.backend import BaseEmbedder
 
