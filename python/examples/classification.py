@@ -28,7 +28,7 @@ def candidates(n_features: int) -> dict[str, Any]:
             WordMoversEmbedding(n_features=n_features), LogisticRegression(max_iter=1000)
         ),
         "WME + LinearSVC": make_pipeline(
-            WordMoversEmbedding(n_features=n_features), LinearSVC(C=0.01)
+            WordMoversEmbedding(n_features=n_features), LinearSVC()
         ),
         "5 nearest by WMD": KNeighborsWMD(n_neighbors=5),
         "TextClassifier (both)": TextClassifier(n_features=n_features),

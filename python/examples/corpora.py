@@ -12,7 +12,7 @@ TOPICS = ["politics", "business", "sport", "science", "culture"]
 Texts = tuple[list[str], list[str]]
 
 
-def arguments(description: str, **others: object) -> argparse.Namespace:
+def arguments(description: str, **others: int | str) -> argparse.Namespace:
     """The command line: --data, and what else an example takes (a name and its default)."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--data", type=pathlib.Path, help="folder of NAME.tsv.gz")

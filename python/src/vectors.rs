@@ -267,9 +267,9 @@ impl PyWordVectors {
         Ok(1.0 - self.similarity(w1, w2)?)
     }
 
-    /// The `topn` words most similar to the mean of `positive` words less `negative` ones, all
-    /// at length 1, with their cosines. Each is a word, a vector, or a pair of either and a
-    /// weight. The words themselves are left out.
+    /// The `topn` words most similar to the sum of `positive` words less `negative` ones, with
+    /// their cosines. Each is a word, which counts at length 1, a vector, which counts as it
+    /// is, or a pair of either and a weight. The words themselves are left out.
     #[pyo3(signature = (positive: "object"=None, negative: "object"=None, topn=10))]
     fn most_similar(
         &self,
@@ -406,9 +406,7 @@ impl PyWordVectors {
             excluded.push(id);
             self.unit(id)
         } else {
-            let mut row = self.row_of(&key)?;
-            to_unit_length(&mut row);
-            row
+            self.row_of(&key)?
         };
         for (sum, value) in query.iter_mut().zip(row) {
             *sum += (weight * f64::from(value)) as f32;

@@ -150,7 +150,7 @@ def test_emd_of_a_permutation():
     costs = ot.dist(x, x[::-1])
     uniform = ot.unif(30)
     plan = emd(uniform, uniform, costs)
-    assert np.array_equal(plan, np.eye(30)[::-1] / 30)
+    np.testing.assert_allclose(plan, np.eye(30)[::-1] / 30, atol=1e-15)
     assert emd2([], [], costs) == pytest.approx(0, abs=1e-12)
 
 
@@ -162,7 +162,10 @@ def test_emd_and_emd2_agree_with_pot(metric):
     costs = ot.dist(rng.normal(size=(20, 3)), rng.normal(size=(35, 3)), metric=metric)
     plan, log = emd(a, b, costs, log=True)
     theirs, their_log = ot.emd(a, b, costs, log=True)
-    np.testing.assert_allclose(plan, theirs, atol=1e-12)
+    np.testing.assert_allclose(plan.sum(axis=1), a, atol=1e-12)
+    if metric != "cityblock":
+        # There, several plans are optimal.
+        np.testing.assert_allclose(plan, theirs, atol=1e-12)
     assert log["cost"] == pytest.approx(their_log["cost"], rel=1e-12)
     assert log["warning"] is None and set(log) >= {"cost", "u", "v", "warning", "result_code"}
     assert log["u"] @ a + log["v"] @ b == pytest.approx(log["cost"], rel=1e-12)
@@ -196,7 +199,9 @@ def test_marginals():
     """Different sums are refused, weights of zero and float32 are not."""
     with pytest.raises(ValueError, match="they must have the same sum"):
         emd([0.5, 0.5], [0.5, 0.4], np.eye(2))
-    assert emd2([0.5, 0.5], [0.5, 0.4], np.eye(2), check_marginals=False) == 0
+    unequal = [0.5, 0.5], [0.5, 0.4], np.eye(2)
+    assert emd2(*unequal, check_marginals=False) == pytest.approx(
+        ot.emd2(*map(np.array, unequal), check_marginals=False))
     assert emd([0, 1], [1, 0], [[1, 2], [3, 4]]).tolist() == [[0, 0], [1, 0]]
     single = np.full(7, 1 / 7, dtype=np.float32)
     other = np.full(9, 1 / 9, dtype=np.float32)

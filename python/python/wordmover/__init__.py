@@ -10,8 +10,19 @@ The numbers are those of the program `wordmover`, bit for bit, at any number of 
 
 from importlib.metadata import version as _version
 
-# First, since it says clearly what NumPy does not: that subinterpreters are not served.
-from wordmover._native import ModelError, WordVectors, get_num_threads, set_num_threads  # isort: skip
+try:
+    import numpy as _numpy  # noqa: F401
+
+    from wordmover._native import ModelError, WordVectors, get_num_threads, set_num_threads
+except ImportError as _error:
+    _reasons = ("more than once per process", "subinterpreter")
+    if any(_reason in str(_error) for _reason in _reasons):
+        raise ImportError(
+            "wordmover cannot be used in a subinterpreter: like NumPy, it belongs to one "
+            "interpreter of a process"
+        ) from _error
+    raise
+
 from wordmover._classifier import TextClassifier
 from wordmover._distance import WordMove, pairwise_wmd, wmd
 from wordmover._embedding import WordMoversEmbedding

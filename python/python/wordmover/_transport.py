@@ -354,6 +354,13 @@ def emd2(
     -------
     cost : float, or array of the costs of several problems
     log : dict, with `log` or `return_matrix`; a list of dicts for several problems.
+
+    Examples
+    --------
+    >>> from wordmover import emd2
+    >>> cost, log = emd2([0.25, 0.75], [0.5, 0.5], [[0.0, 1.0], [1.0, 0.0]], log=True)
+    >>> cost, log["warning"]
+    (0.25, None)
     """
     del processes, numItermax, numThreads
     demands = _real(b, "b")
