@@ -106,27 +106,31 @@ pub fn gamma(value: &Bound<'_, PyAny>) -> PyResult<Gamma> {
     Err(PyValueError::new_err(message))
 }
 
-/// How texts become words. `stop_words` is `"smart"`, None, or an iterable of words.
+/// How texts become words.
 pub fn tokenizer(case: &str, stop_words: &Bound<'_, PyAny>) -> PyResult<Tokenizer> {
-    let stop_words = if stop_words.is_none() {
-        StopWords::None
-    } else if let Ok(name) = stop_words.cast::<PyString>() {
-        let choices = [(Some("smart"), ()), (None, ())].into_iter();
-        one_of("stop_words", Some(name.to_str()?), choices)?;
-        StopWords::Smart
-    } else {
-        let words: PyResult<BTreeSet<String>> =
-            stop_words.try_iter()?.map(|word| word?.extract()).collect();
-        StopWords::Custom(words.map_err(|_| {
-            PyTypeError::new_err(format!(
-                "stop_words is {}: it must be \"smart\", None or a list of str",
-                kind_of(stop_words)
-            ))
-        })?)
-    };
     Ok(Tokenizer {
         case: named::<Case>("case", case)?,
-        stop_words,
+        stop_words: self::stop_words(stop_words)?,
         ..Tokenizer::default()
     })
+}
+
+/// `"smart"`, None, or an iterable of words; `"english"` is one when it comes here.
+pub fn stop_words(stop_words: &Bound<'_, PyAny>) -> PyResult<StopWords> {
+    if stop_words.is_none() {
+        return Ok(StopWords::None);
+    }
+    if let Ok(name) = stop_words.cast::<PyString>() {
+        let choices = [(Some("smart"), ()), (Some("english"), ()), (None, ())].into_iter();
+        one_of("stop_words", Some(name.to_str()?), choices)?;
+        return Ok(StopWords::Smart);
+    }
+    let words: PyResult<BTreeSet<String>> =
+        stop_words.try_iter()?.map(|word| word?.extract()).collect();
+    Ok(StopWords::Custom(words.map_err(|_| {
+        PyTypeError::new_err(format!(
+            "stop_words is {}: it must be \"smart\", \"english\", None or a list of str",
+            kind_of(stop_words)
+        ))
+    })?))
 }

@@ -7,6 +7,7 @@ use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use rayon::prelude::*;
 use wordmover::space::Metric;
 use wordmover::transport::Amount;
 use wordmover::{
@@ -47,13 +48,11 @@ pub fn word_movers_distance(
 ) -> PyResult<(f64, Option<Vec<Move>>)> {
     let amount = amount(mass, penalty)?;
     let vectors = &vectors.get().0;
-    let mut params = DocumentParams::default()
+    let params = DocumentParams::default()
         .tokenizer(choices::tokenizer(case, stop_words)?)
         .normalization(choices::uncentered(normalization)?)
         .metric(choices::named::<Metric>("metric", metric)?);
-    // All words count.
-    params.bag.max_words = 1 << 24;
-    let model = DocumentModel::without_corpus(params, vectors.clone()).map_err(to_python)?;
+    let model = every_word(params, vectors)?;
     let bag = |document: &Bound<'_, PyAny>, index, name| {
         let bag = match document.cast::<PyDict>() {
             Ok(weights) => weighted(weights, vectors)?,
@@ -117,6 +116,91 @@ pub fn amount(mass: Option<f64>, penalty: Option<f64>) -> PyResult<Option<Amount
         (Some(mass), None) => Ok(Some(Amount::Mass(mass))),
         (None, penalty) => Ok(penalty.map(Amount::Penalty)),
     }
+}
+
+/// The distance of two lists of words, of which vectors know some.
+pub fn distance_of_words(
+    py: Python<'_>,
+    vectors: &Arc<wordmover::WordVectors>,
+    a: &[String],
+    b: &[String],
+    norm: bool,
+) -> PyResult<f64> {
+    let normalization = choices::uncentered(norm.then_some("unit"))?;
+    let model = every_word(DocumentParams::default().normalization(normalization), vectors)?;
+    let [a, b] = [a, b].map(|words| {
+        let words = words.iter().map(String::as_str);
+        model.document(&wordmover::document::WordCounts::from_tokens(words, vectors))
+    });
+    let space = model.space().clone();
+    if a.len().saturating_mul(b.len()) > LONG {
+        return run(py, None, move |_| wmd::distance(&space, &a, &b));
+    }
+    py.detach(|| wmd::distance(&space, &a, &b)).map_err(to_python)
+}
+
+/// Documents by themselves, with all their words.
+fn every_word(
+    mut params: DocumentParams,
+    vectors: &Arc<wordmover::WordVectors>,
+) -> PyResult<DocumentModel> {
+    params.bag.max_words = 1 << 24;
+    DocumentModel::without_corpus(params, vectors.clone()).map_err(to_python)
+}
+
+/// All distances between documents, a row for each of the first and a column for each of the
+/// second; without second ones among the first, each pair computed once. Infinite where a
+/// document has no known word.
+#[pyfunction]
+#[pyo3(signature = (first, second=None, *, vectors, normalization, progress=None) -> "numpy.typing.NDArray[numpy.float64]")]
+pub fn pairwise_distances<'py>(
+    py: Python<'py>,
+    first: &Bound<'py, WordCounts>,
+    second: Option<&Bound<'py, WordCounts>>,
+    vectors: &Bound<'py, PyWordVectors>,
+    normalization: Option<&str>,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<PyMatrix<'py, f64>> {
+    let params = DocumentParams::default().normalization(choices::uncentered(normalization)?);
+    let model = every_word(params, &vectors.get().0)?;
+    let (first, second) = (first.get().0.clone(), second.map(|counts| counts.get().0.clone()));
+    let n_columns = second.as_ref().map_or(first.len(), |second| second.len());
+    let n_rows = first.len();
+    let values = run(py, progress, move |monitor| {
+        let rows = model.documents(&first);
+        let columns = second.map(|second| model.documents(&second));
+        let is_symmetric = columns.is_none();
+        let columns = columns.as_deref().unwrap_or(&rows);
+        let distance = |row: usize, column: usize| {
+            if rows[row].is_empty() || columns[column].is_empty() {
+                return Ok(f64::INFINITY);
+            }
+            let distance = wmd::distance(model.space(), &rows[row], &columns[column])?;
+            match monitor.advance(1) {
+                ControlFlow::Continue(()) => Ok(distance),
+                ControlFlow::Break(()) => Err(Error::Interrupted),
+            }
+        };
+        let mut values = vec![0.0; n_rows * n_columns];
+        let each = values.par_chunks_mut(n_columns.max(1)).enumerate();
+        each.try_for_each(|(row, values)| {
+            let begin = if is_symmetric { row + 1 } else { 0 };
+            let rest = values[begin..].par_iter_mut().enumerate();
+            rest.try_for_each(|(i, value)| {
+                *value = distance(row, begin + i)?;
+                Ok::<(), Error>(())
+            })
+        })?;
+        if is_symmetric {
+            for row in 0..n_rows {
+                for column in 0..row {
+                    values[row * n_columns + column] = values[column * n_columns + row];
+                }
+            }
+        }
+        Ok(values)
+    })?;
+    PyArray1::from_vec(py, values).reshape([n_rows, n_columns])
 }
 
 /// A bag whose weights the caller has chosen; unknown words may not be among them, since

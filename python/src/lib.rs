@@ -7,6 +7,7 @@
 
 mod arrow;
 mod choices;
+mod classifier;
 mod distance;
 mod errors;
 mod fitter;
@@ -24,7 +25,9 @@ mod _native {
     #[pymodule_export]
     use crate::arrow::{ArrowColumn, embed_column};
     #[pymodule_export]
-    use crate::distance::{Index, word_movers_distance};
+    use crate::classifier::Classifier;
+    #[pymodule_export]
+    use crate::distance::{Index, pairwise_distances, word_movers_distance};
     #[pymodule_export]
     use crate::errors::ModelError;
     #[pymodule_export]
@@ -40,11 +43,11 @@ mod _native {
     #[pymodule_export]
     use crate::svm::{fit_svm, fit_svm_of_paper, svm_decision_values};
     #[pymodule_export]
-    use crate::transport::{
-        transport_cost, transport_list, transport_partial, transport_solution, transport_stack,
-    };
+    use crate::transport::{transport_cost, transport_list, transport_partial};
+    #[pymodule_export]
+    use crate::transport::{transport_solution, transport_solutions, transport_stack};
     #[pymodule_export]
     use crate::vectors::PyWordVectors;
     #[pymodule_export]
-    use crate::words::{Bags, WordCounts, count_words};
+    use crate::words::{Bags, WordCounts, count_words, without_stop_words, words_of};
 }

@@ -1,5 +1,6 @@
 //! The fitted embedding.
 
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use wordmover::names::Named;
 use wordmover::text::StopWords;
-use wordmover::{ModelFile, WordMoversEmbedding, embedding::Gamma};
+use wordmover::{ModelFile, WordMoversEmbedding, document::Document, embedding::Gamma};
 
 use crate::choices;
 use crate::errors::to_python;
@@ -46,6 +47,13 @@ impl Model {
         let model = run(py, None, move |_| {
             ModelFile::open(&path)?.with_vectors(vectors)
         })?;
+        Ok(Model(Arc::new(model)))
+    }
+
+    /// The built-in model for English texts of any kind.
+    #[staticmethod]
+    fn general_purpose(py: Python<'_>) -> PyResult<Self> {
+        let model = run(py, None, |_| WordMoversEmbedding::general_purpose())?;
         Ok(Model(Arc::new(model)))
     }
 
@@ -89,6 +97,33 @@ impl Model {
     /// Weighs counted words as the model was fitted to.
     fn bags(&self, py: Python<'_>, counts: &Bound<'_, WordCounts>) -> PyResult<Bags> {
         Bags::new(py, counts, self.0.documents())
+    }
+
+    /// Embeddings of few documents, a row for each, and whether each has no known word: one
+    /// trip to the threads instead of four. Too short for an interrupt to matter.
+    #[pyo3(signature = (documents) -> "tuple[numpy.typing.NDArray[numpy.float32], list[bool]]")]
+    fn embed_few<'py>(
+        &self,
+        documents: &Bound<'py, PyAny>,
+    ) -> PyResult<(Bound<'py, PyArray2<f32>>, Vec<bool>)> {
+        let (py, model) = (documents.py(), &self.0);
+        let counts = texts::count_few(
+            documents,
+            model.documents().tokenizer(),
+            model.documents().vectors(),
+        )?;
+        let pool = pool(py)?;
+        let embedded = py.detach(|| {
+            pool.install(|| {
+                let bags = model.documents().documents(&counts);
+                let mut out = vec![0.0; bags.len() * model.n_features()];
+                let advance = &mut |_: &_| ControlFlow::Continue(());
+                model.embed_into(&bags, &mut out, advance)?;
+                Ok((out, bags.iter().map(Document::is_empty).collect()))
+            })
+        });
+        let (values, empty) = embedded.map_err(to_python)?;
+        Ok((matrix(py, values, model.n_features())?, empty))
     }
 
     /// Embeddings, a row for each bag.

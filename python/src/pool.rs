@@ -107,6 +107,19 @@ pub fn get_num_threads() -> usize {
 /// (WORDMOVER_NUM_THREADS, RAYON_NUM_THREADS, OMP_NUM_THREADS), or else one a core.
 ///
 /// Results do not depend on it.
+///
+/// Parameters
+/// ----------
+/// n_threads : int or None
+///     Between 1 and 4096.
+///
+/// Examples
+/// --------
+/// >>> import wordmover
+/// >>> wordmover.set_num_threads(1)
+/// >>> wordmover.get_num_threads()
+/// 1
+/// >>> wordmover.set_num_threads(None)
 #[pyfunction]
 #[pyo3(signature = (n_threads))]
 pub fn set_num_threads(n_threads: Option<usize>) -> PyResult<()> {

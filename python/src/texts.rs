@@ -1,10 +1,12 @@
 //! What Python calls a document: a text, or a list of the words of one.
 
+use std::borrow::Cow;
+
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyDict, PyList, PyString, PyTuple};
 use rayon::prelude::*;
-use wordmover::text::Tokenizer;
+use wordmover::text::{Case, Tokenizer};
 use wordmover::{WordVectors, document::WordCounts};
 
 use crate::pool::pool;
@@ -16,7 +18,10 @@ const BATCH_BYTES: usize = 4 << 20;
 /// One document, out of Python's hands.
 enum Raw {
     Text(String),
+    /// Words to take as they are.
     Words(Vec<String>),
+    /// A text that was cut elsewhere: its case and its stop words are our matter.
+    Tokens(Vec<String>),
 }
 
 impl Raw {
@@ -37,6 +42,18 @@ impl Raw {
             }
             return Ok(Raw::Words(words));
         }
+        if is_of_spacy(document) {
+            return Self::tokens(document, index);
+        }
+        for method in ["as_py", "tolist", "to_list", "to_pylist"] {
+            // Arrow's values, and arrays and columns of words.
+            if let Some(method) = document.getattr_opt(method)? {
+                let plain = method.call0()?;
+                if plain.is_instance_of::<PyString>() || plain.is_instance_of::<PyList>() {
+                    return Self::extract(&plain, index);
+                }
+            }
+        }
         let hint = if is_bytes(document) {
             ": decode it first"
         } else {
@@ -48,18 +65,61 @@ impl Raw {
         )))
     }
 
+    /// The words that spaCy found; punctuation and white space are none.
+    fn tokens(document: &Bound<'_, PyAny>, index: usize) -> PyResult<Self> {
+        let mut words = Vec::new();
+        for token in document.try_iter()? {
+            let token = token?;
+            if token.getattr("is_space")?.is_truthy()? || token.getattr("is_punct")?.is_truthy()? {
+                continue;
+            }
+            let text = token.getattr("text")?;
+            words.push(string(text.cast()?, || format!("document {index}"))?);
+        }
+        Ok(Raw::Tokens(words))
+    }
+
     /// With what a string takes beside its letters: many empty ones are work too.
     fn n_bytes(&self) -> usize {
         match self {
             Raw::Text(text) => text.len() + 24,
-            Raw::Words(words) => words.iter().map(|word| word.len() + 24).sum::<usize>() + 24,
+            Raw::Words(words) | Raw::Tokens(words) => {
+                words.iter().map(|word| word.len() + 24).sum::<usize>() + 24
+            }
         }
     }
 
     fn counts(&self, tokenizer: &Tokenizer, vectors: &WordVectors) -> WordCounts {
         match self {
             Raw::Text(text) => WordCounts::from_text(text, tokenizer, vectors),
-            Raw::Words(words) => WordCounts::from_tokens(words.iter().map(String::as_str), vectors),
+            Raw::Words(_) | Raw::Tokens(_) => {
+                let words = self.words(tokenizer, vectors);
+                WordCounts::from_tokens(words.iter().map(String::as_str), vectors)
+            }
+        }
+    }
+
+    /// The words, in order, without stop words.
+    fn words(&self, tokenizer: &Tokenizer, vectors: &WordVectors) -> Cow<'_, [String]> {
+        match self {
+            Raw::Words(words) => Cow::Borrowed(words),
+            Raw::Text(text) => {
+                let mut words = Vec::new();
+                let is_known = |word: &str| vectors.id(word).is_some();
+                tokenizer.for_each(text, is_known, |word| words.push(word.to_owned()));
+                Cow::Owned(words)
+            }
+            Raw::Tokens(tokens) => {
+                let words = tokens.iter().filter_map(|token| {
+                    let lower = token.to_lowercase();
+                    if tokenizer.stop_words.contains(&lower) {
+                        return None;
+                    }
+                    let is_lower = tokenizer.case == Case::Lower;
+                    Some(if is_lower { lower } else { token.clone() })
+                });
+                Cow::Owned(words.collect())
+            }
         }
     }
 }
@@ -98,6 +158,35 @@ pub fn count(
     Ok(all)
 }
 
+/// [`count`] of few documents, by the thread that asks.
+pub fn count_few(
+    documents: &Bound<'_, PyAny>,
+    tokenizer: &Tokenizer,
+    vectors: &WordVectors,
+) -> PyResult<Vec<WordCounts>> {
+    refuse_what_iterates_otherwise(documents)?;
+    let each = documents.try_iter()?.enumerate();
+    let each = each.map(|(index, document)| count_one(&document?, index, tokenizer, vectors));
+    each.collect()
+}
+
+/// The words of each document, in order.
+pub fn words_of(
+    documents: &Bound<'_, PyAny>,
+    tokenizer: &Tokenizer,
+    vectors: &WordVectors,
+) -> PyResult<Vec<Vec<String>>> {
+    refuse_what_iterates_otherwise(documents)?;
+    let each = documents.try_iter()?.enumerate().map(|(index, document)| {
+        if index % 1024 == 1023 {
+            documents.py().check_signals()?;
+        }
+        let raw = Raw::extract(&document?, index)?;
+        Ok(raw.words(tokenizer, vectors).into_owned())
+    });
+    each.collect()
+}
+
 /// Counts the words of one document.
 pub fn count_one(
     document: &Bound<'_, PyAny>,
@@ -133,6 +222,12 @@ fn refuse_what_iterates_otherwise(documents: &Bound<'_, PyAny>) -> PyResult<()> 
         )));
     }
     Ok(())
+}
+
+/// A `Doc`, or a `Span` of one.
+fn is_of_spacy(document: &Bound<'_, PyAny>) -> bool {
+    let module = document.get_type().module();
+    module.is_ok_and(|module| module.to_str().is_ok_and(|name| name.starts_with("spacy.tokens.")))
 }
 
 fn is_bytes(value: &Bound<'_, PyAny>) -> bool {

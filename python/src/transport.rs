@@ -46,17 +46,12 @@ pub fn transport_cost(
 /// The optimal cost of one problem, its plan as a matrix, and its dual values.
 #[pyfunction]
 #[pyo3(signature = (costs: "numpy.typing.NDArray[numpy.float64]", supply: "numpy.typing.NDArray[numpy.float64]", demand: "numpy.typing.NDArray[numpy.float64]", /) -> "tuple[float, numpy.typing.NDArray[numpy.float64], tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]]")]
-#[expect(clippy::type_complexity, reason = "cost, plan, duals")]
 pub fn transport_solution<'py>(
     py: Python<'py>,
     costs: Matrix<'py>,
     supply: Weights<'py>,
     demand: Weights<'py>,
-) -> PyResult<(
-    f64,
-    Bound<'py, PyArray2<f64>>,
-    (PyVector<'py>, PyVector<'py>),
-)> {
+) -> PyResult<Arrays<'py>> {
     check_shape(costs.shape(), supply.len(), demand.len())?;
     let (costs, supply, demand) = (costs.as_slice()?, supply.as_slice()?, demand.as_slice()?);
     let solution = if costs.len() > LONG {
@@ -65,12 +60,27 @@ pub fn transport_solution<'py>(
         py.detach(|| transport::solve(costs, supply, demand))
             .map_err(to_python)?
     };
-    let n_sinks = demand.len();
-    let mut plan = vec![0.0; costs.len()];
+    as_arrays(py, solution, supply.len(), demand.len())
+}
+
+/// Cost, plan and dual values of one problem.
+type Arrays<'py> = (
+    f64,
+    Bound<'py, PyArray2<f64>>,
+    (PyVector<'py>, PyVector<'py>),
+);
+
+fn as_arrays(
+    py: Python<'_>,
+    solution: Solution,
+    n_sources: usize,
+    n_sinks: usize,
+) -> PyResult<Arrays<'_>> {
+    let mut plan = vec![0.0; n_sources * n_sinks];
     for flow in &solution.flows {
         plan[flow.from as usize * n_sinks + flow.to as usize] = flow.mass;
     }
-    let plan = PyArray1::from_vec(py, plan).reshape([supply.len(), n_sinks])?;
+    let plan = PyArray1::from_vec(py, plan).reshape([n_sources, n_sinks])?;
     let duals = (
         PyArray1::from_vec(py, solution.supply_duals),
         PyArray1::from_vec(py, solution.demand_duals),
@@ -167,6 +177,36 @@ pub fn transport_list<'py>(
     supplies: Vec<Weights<'py>>,
     demands: Vec<Weights<'py>>,
 ) -> PyResult<PyVector<'py>> {
+    solve_all(py, &listed(py, &costs, &supplies, &demands)?)
+}
+
+/// Costs, plans and dual values of problems of any shapes.
+#[pyfunction]
+#[pyo3(signature = (costs: "list[numpy.typing.NDArray[numpy.float64]]", supplies: "list[numpy.typing.NDArray[numpy.float64]]", demands: "list[numpy.typing.NDArray[numpy.float64]]", /) -> "list[tuple[float, numpy.typing.NDArray[numpy.float64], tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]]]")]
+pub fn transport_solutions<'py>(
+    py: Python<'py>,
+    costs: Vec<Matrix<'py>>,
+    supplies: Vec<Weights<'py>>,
+    demands: Vec<Weights<'py>>,
+) -> PyResult<Vec<Arrays<'py>>> {
+    let problems = listed(py, &costs, &supplies, &demands)?;
+    let solutions = solve_each(py, &problems, |problem, workspace| {
+        transport::solve_with(problem.costs, problem.supply, problem.demand, workspace)
+    })?;
+    let each = solutions.into_iter().zip(&problems);
+    each.map(|(solution, problem)| {
+        as_arrays(py, solution, problem.supply.len(), problem.demand.len())
+    })
+    .collect()
+}
+
+/// Problems of lists of arrays that fit together.
+fn listed<'a>(
+    py: Python<'_>,
+    costs: &'a [Matrix<'_>],
+    supplies: &'a [Weights<'_>],
+    demands: &'a [Weights<'_>],
+) -> PyResult<Vec<Problem<'a>>> {
     if [supplies.len(), demands.len()] != [costs.len(); 2] {
         return Err(PyValueError::new_err(format!(
             "{} cost matrices, {} supplies and {} demands: they must be as many",
@@ -175,19 +215,17 @@ pub fn transport_list<'py>(
             demands.len()
         )));
     }
-    let each = costs.iter().zip(&supplies).zip(&demands).enumerate();
-    let problems: Vec<Problem<'_>> = each
-        .map(|(i, ((costs, supply), demand))| {
-            check_shape(costs.shape(), supply.len(), demand.len())
-                .map_err(|error| of_problem(py, i, &error))?;
-            Ok(Problem {
-                costs: costs.as_slice()?,
-                supply: supply.as_slice()?,
-                demand: demand.as_slice()?,
-            })
+    let each = costs.iter().zip(supplies).zip(demands).enumerate();
+    each.map(|(i, ((costs, supply), demand))| {
+        check_shape(costs.shape(), supply.len(), demand.len())
+            .map_err(|error| of_problem(py, i, &error))?;
+        Ok(Problem {
+            costs: costs.as_slice()?,
+            supply: supply.as_slice()?,
+            demand: demand.as_slice()?,
         })
-        .collect::<PyResult<_>>()?;
-    solve_all(py, &problems)
+    })
+    .collect()
 }
 
 struct Problem<'a> {
@@ -197,33 +235,36 @@ struct Problem<'a> {
 }
 
 fn solve_all<'py>(py: Python<'py>, problems: &[Problem<'_>]) -> PyResult<PyVector<'py>> {
-    let mut out = vec![0.0; problems.len()];
+    let costs = solve_each(py, problems, |problem, workspace| {
+        transport::cost(problem.costs, problem.supply, problem.demand, workspace)
+    })?;
+    Ok(PyArray1::from_vec(py, costs))
+}
+
+/// What `solve` finds for every problem, on all threads.
+fn solve_each<T: Send>(
+    py: Python<'_>,
+    problems: &[Problem<'_>],
+    solve: impl Fn(&Problem<'_>, &mut Workspace) -> wordmover::Result<T> + Sync,
+) -> PyResult<Vec<T>> {
     let solved = run_borrowed(py, |monitor| {
         let workspace = || {
             let mut workspace = Workspace::default();
             workspace.stop_when(monitor.flag());
             workspace
         };
-        let solve = |workspace: &mut Workspace, (i, (out, problem)): (usize, (_, &Problem))| {
-            let Problem {
-                costs,
-                supply,
-                demand,
-            } = problem;
-            let out: &mut f64 = out;
-            *out = transport::cost(costs, supply, demand, workspace).map_err(|e| (i, e))?;
+        let solve = |workspace: &mut Workspace, (i, problem): (usize, &Problem<'_>)| {
+            let found = solve(problem, workspace).map_err(|error| (i, error))?;
             match monitor.advance(1) {
-                ControlFlow::Continue(()) => Ok(()),
+                ControlFlow::Continue(()) => Ok(found),
                 ControlFlow::Break(()) => Err((i, Error::Interrupted)),
             }
         };
-        let each = out.par_iter_mut().zip(problems).enumerate();
-        Ok(each.try_for_each_init(workspace, solve))
+        let each = problems.par_iter().enumerate();
+        let solved: std::result::Result<Vec<T>, _> = each.map_init(workspace, solve).collect();
+        Ok(solved)
     })?;
-    match solved {
-        Ok(()) => Ok(PyArray1::from_vec(py, out)),
-        Err((i, error)) => Err(of_problem(py, i, &to_python(error))),
-    }
+    solved.map_err(|(i, error)| of_problem(py, i, &to_python(error)))
 }
 
 /// Of its own data, so that the caller can leave at once; the solver looks at the flag only

@@ -141,6 +141,31 @@ pub fn count_words(
     Ok(WordCounts(Arc::new(counts)))
 }
 
+/// The words of documents, in order and without stop words, as they would be counted.
+#[pyfunction]
+#[pyo3(signature = (documents, *, vectors, case, stop_words))]
+pub fn words_of(
+    documents: &Bound<'_, PyAny>,
+    vectors: &Bound<'_, PyWordVectors>,
+    case: &str,
+    stop_words: &Bound<'_, PyAny>,
+) -> PyResult<Vec<Vec<String>>> {
+    let tokenizer = choices::tokenizer(case, stop_words)?;
+    texts::words_of(documents, &tokenizer, &vectors.get().0)
+}
+
+/// The words of a list that are no stop words.
+#[pyfunction]
+#[pyo3(signature = (words, *, stop_words))]
+pub fn without_stop_words(
+    words: Vec<String>,
+    stop_words: &Bound<'_, PyAny>,
+) -> PyResult<Vec<String>> {
+    let stop_words = choices::stop_words(stop_words)?;
+    let kept = words.into_iter().filter(|word| !stop_words.contains(word));
+    Ok(kept.collect())
+}
+
 /// Weighted bags of words: what the transport needs of documents.
 #[pyclass(frozen, module = "wordmover._native")]
 pub struct Bags(pub Arc<Vec<Document>>);

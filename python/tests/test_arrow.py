@@ -1,5 +1,6 @@
 """Arrow batches."""
 
+import polars
 import pyarrow
 import pytest
 
@@ -56,8 +57,31 @@ def test_what_is_refused(embedding):
         embedding.embed_arrow(batch, column="n")
     with pytest.raises(ValueError, match="a column 'n' already"):
         embedding.embed_arrow(batch, output="n")
-    with pytest.raises(TypeError, match="expected a pyarrow.RecordBatch, found dict"):
+    with pytest.raises(TypeError, match="expected a pyarrow.RecordBatch, .*, found dict"):
         embedding.embed_arrow({"text": ["goat"]})
     lists = pyarrow.record_batch({"text": [["goat"]]})
     with pytest.raises(TypeError, match="column of strings, found one of List"):
         embedding.embed_arrow(lists)
+
+
+def test_tables_and_frames(embedding, headlines):
+    texts = [*headlines[:5], None]
+    expected = embedding.encode(headlines[:5]).tolist() + [None]
+    table = pyarrow.table({"id": range(6), "text": texts})
+    chunked = pyarrow.concat_tables([table.slice(0, 2), table.slice(2)])
+    for given in (table, chunked):
+        embedded = embedding.embed_arrow(given)
+        assert embedded.schema.names == ["id", "text", "embedding"]
+        assert embedded.column("embedding").to_pylist() == expected
+    assert embedding.embed_arrow(table.slice(0, 0)).num_rows == 0
+    frame = embedding.embed_arrow(polars.DataFrame({"id": range(6), "text": texts}))
+    assert frame.columns == ["id", "text", "embedding"]
+    assert [row if row is None else list(row) for row in frame["embedding"]] == expected
+    with pytest.raises(ValueError, match="the frame has a column 'id' already"):
+        embedding.embed_arrow(polars.DataFrame({"id": [1], "text": ["x"]}), output="id")
+
+
+def test_words_cut_in_python_count_too(headlines):
+    embedding = WordMoversEmbedding(n_features=6, token_pattern="[a-z]+").fit(headlines)
+    rows = embedding.embed_arrow(pyarrow.record_batch({"text": [headlines[0], None]}))
+    assert rows.column("embedding").to_pylist() == [embedding.encode(headlines[0]).tolist(), None]

@@ -287,7 +287,7 @@ def test_a_model_from_a_newer_version_is_refused_by_name(headlines, tmp_path):
     ({"post_processing": "polish"}, ValueError, 'post_processing is "polish"'),
     ({"components": "flatten"}, ValueError, 'components is "flatten"'),
     ({"case": "upper"}, ValueError, 'case is "upper": it must be "lower" or "keep"'),
-    ({"stop_words": "english"}, ValueError, 'stop_words is "english"'),
+    ({"stop_words": "french"}, ValueError, 'stop_words is "french"'),
     ({"stop_words": [3]}, TypeError, "stop_words is list: it must be .* a list of str"),
     ({"min_count": 0}, ValueError, "min_count is 0"),
     ({"max_words": 0}, ValueError, "max_words is 0"),
@@ -317,8 +317,8 @@ BAD_DOCUMENTS = [
     ([["goat", None]], TypeError, "word 1 of document 0 is None"),
     (np.zeros(3), TypeError, "document 0 is .*float"),
     (np.array([["goat"], ["sea"]]), ValueError, "numpy.ndarray of 2 dimensions"),
-    (pandas.DataFrame({"text": ["goat"]}), ValueError, "DataFrame of 2 dimensions"),
-    (polars.DataFrame({"text": ["goat"]}), ValueError, "DataFrame of 2 dimensions"),
+    (pandas.DataFrame({"text": ["goat"], "n": [1]}), ValueError, "found the columns .*choose one"),
+    (polars.DataFrame({"text": ["goat"], "n": [1]}), ValueError, "found the columns .*choose one"),
     (["half a character \ud800"], ValueError, "document 0 holds a lone surrogate"),
 ]
 

@@ -109,3 +109,49 @@ def test_parameters_set_after_fitting_wait_for_the_next_fit(headlines, topics):
     neighbors.set_params(stop_words=None, case="keep", weights="tfidf", max_words=1)
     for each in (neighbors, pickle.loads(pickle.dumps(neighbors))):
         assert each.kneighbors(["the goat at sea", "Election"])[0].tolist() == expected
+
+
+def test_votes_become_probabilities(headlines, topics):
+    neighbors = KNeighborsWMD(n_neighbors=5).fit(headlines, topics)
+    shares = neighbors.predict_proba(headlines)
+    assert shares.shape == (40, 5)
+    np.testing.assert_allclose(shares.sum(axis=1), 1)
+    assert set(np.round(shares * 5, 9).ravel()) <= {0, 1, 2, 3, 4, 5}
+    _, positions = neighbors.kneighbors(headlines)
+    for share, row in zip(shares, positions):
+        expected = [(topics[row] == topic).mean() for topic in neighbors.classes_]
+        np.testing.assert_allclose(share, expected)
+    assert (shares.max(axis=1) == shares[np.arange(40), [
+        list(neighbors.classes_).index(label) for label in neighbors.predict(headlines)]]).all()
+
+
+def test_votes_by_distance(headlines, topics):
+    neighbors = KNeighborsWMD(n_neighbors=5, votes="distance").fit(headlines, topics)
+    # Each is its own neighbour, at distance 0, and outvotes all others.
+    assert neighbors.predict(headlines).tolist() == topics.tolist()
+    query = ["The president greets the press in Chicago"]
+    distances, positions = neighbors.kneighbors(query)
+    weights = 1 / distances[0]
+    expected = [weights[topics[positions[0]] == topic].sum() for topic in neighbors.classes_]
+    np.testing.assert_allclose(neighbors.predict_proba(query)[0], expected / weights.sum())
+    with pytest.raises(ValueError, match="votes is 'ranked': it must be 'uniform' or 'distance'"):
+        neighbors.set_params(votes="ranked").predict(query)
+
+
+def test_texts_without_words_have_the_shares_of_the_corpus(headlines, topics):
+    neighbors = KNeighborsWMD().fit(headlines[:12], topics[:12])
+    with pytest.warns(UserWarning, match="1 of 2 documents have no word"):
+        shares = neighbors.predict_proba(["", "election"])
+    assert shares[0].tolist() == pytest.approx([4 / 12, 8 / 12])
+
+
+def test_the_graph_of_neighbours(headlines):
+    neighbors = KNeighborsWMD(n_neighbors=3).fit([*headlines, ""])
+    graph = neighbors.kneighbors_graph()
+    assert graph.shape == (41, 41) and graph[:40].sum() == 120 and graph[40].nnz == 0
+    assert not graph.diagonal().any()
+    distances, positions = neighbors.kneighbors(headlines[:2])
+    graph = neighbors.kneighbors_graph(headlines[:2], mode="distance")
+    assert graph[0, positions[0, 2]] == distances[0, 2]
+    with pytest.raises(ValueError, match="mode is 'weights'"):
+        neighbors.kneighbors_graph(mode="weights")

@@ -1,5 +1,6 @@
 """The package's types hold, and the stub says what the native module has."""
 
+import json
 import pathlib
 import subprocess
 import sys
@@ -18,8 +19,8 @@ USE = """
 import numpy as np
 import numpy.typing as npt
 from typing_extensions import assert_type
-from wordmover import KNeighborsWMD, LinearSVM, WordMoversEmbedding, WordVectors, transport, wmd
-from wordmover import WordMove, transport_batch
+from wordmover import KNeighborsWMD, LinearSVM, TextClassifier, WordMoversEmbedding, WordVectors
+from wordmover import WordMove, pairwise_wmd, plot, transport, transport_batch, wmd
 
 assert_type(wmd("a", ["b"]), float)
 assert_type(wmd("a", "b", return_plan=True), tuple[float, list[WordMove]])
@@ -47,6 +48,14 @@ words: list[str] = list(WordVectors.builtin())
 costs: npt.NDArray[np.float64] = transport_batch([[[0.0]]], [1.0], [1.0])
 svm = LinearSVM(class_weight={"a": 2.0}).fit([[0.0], [1.0]], ["a", "b"], [1.0, 2.0])
 svm.predict([[0.0]]).tolist()
+matrix: npt.NDArray[np.float64] = pairwise_wmd(["a"], ["b"])
+plans = transport_batch([[[0.0]]], [1.0], [1.0], return_plan=True)
+assert_type(WordVectors.builtin().most_similar(["a"], topn=3), list[tuple[str, float]])
+rows: npt.NDArray[np.float32] = WordVectors.builtin()[["a", "b"]]
+WordMoversEmbedding.pretrained().encode(["a"], 8, normalize_embeddings=True).sum()
+KNeighborsWMD(tokenizer=str.split, votes="distance").fit(["a"], ["b"]).predict_proba(["c"]).sum()
+TextClassifier(cv=3).fit(["a"], ["b"]).predict(["c"]).tolist()
+page: str = plot.plan("a", "b").svg
 WordMoversEmbedding(3)  # error: parameters are keywords
 WordVectors.load(3)  # error: a path
 """
@@ -76,6 +85,22 @@ def test_users_see_the_types(tmp_path):
     assert [int(line.split(":")[1]) for line in wrong] == expected, done.stdout
 
 
+def test_pyright_sees_them_too(tmp_path):
+    pytest.importorskip("pyright", reason="pyright is not installed")
+    (tmp_path / "use.py").write_text(USE)
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps(
+        {"typeCheckingMode": "standard", "reportMissingModuleSource": False}))
+    done = run("pyright", "--outputjson", "--pythonpath", sys.executable, "-p", tmp_path)
+    try:
+        found = json.loads(done.stdout)["generalDiagnostics"]
+    except (json.JSONDecodeError, KeyError):
+        pytest.skip(f"pyright does not run here (it needs Node): {done.stderr[-200:]}")
+    wrong = [each["range"]["start"]["line"] + 1 for each in found if each["severity"] == "error"]
+    expected = [n for n, line in enumerate(USE.splitlines(), 1) if "# error" in line]
+    assert wrong == expected, found
+
+
 def test_the_examples_are_typed():
-    done = run("mypy", "--config-file", CONFIGURATION, *EXAMPLES.glob("*.py"))
+    names = [path for path in EXAMPLES.glob("*.py")]
+    done = run("mypy", "--config-file", CONFIGURATION, *names)
     assert done.returncode == 0, done.stdout

@@ -10,21 +10,35 @@ The numbers are those of the program `wordmover`, bit for bit, at any number of 
 
 from importlib.metadata import version as _version
 
+try:
+    import numpy as _numpy  # noqa: F401
+
+    from wordmover._native import ModelError, WordVectors, get_num_threads, set_num_threads
+except ImportError as _error:
+    _reasons = ("more than once per process", "subinterpreter")
+    if any(_reason in str(_error) for _reason in _reasons):
+        raise ImportError(
+            "wordmover cannot be used in a subinterpreter: like NumPy, it belongs to one "
+            "interpreter of a process"
+        ) from _error
+    raise
+
+from wordmover._classifier import TextClassifier
 from wordmover._d2ke import D2KE, pairwise, sample_parts
-from wordmover._distance import (
-    PartialPlan,
-    WordMove,
-    partial_transport,
-    transport,
-    transport_batch,
-    wmd,
-)
+from wordmover._distance import WordMove, pairwise_wmd, wmd
 from wordmover._embedding import WordMoversEmbedding
 from wordmover._kernel import KernelMatrix, kernel_matrix, word_movers_kernel
-from wordmover._native import ModelError, WordVectors, get_num_threads, set_num_threads
 from wordmover._neighbors import KNeighborsWMD
 from wordmover._points import WassersteinEmbedding, wasserstein_distances
 from wordmover._svm import LinearSVM
+from wordmover._transport import (
+    PartialPlan,
+    emd,
+    emd2,
+    partial_transport,
+    transport,
+    transport_batch,
+)
 
 __version__ = _version("wordmover")
 
@@ -35,13 +49,17 @@ __all__ = [
     "LinearSVM",
     "ModelError",
     "PartialPlan",
+    "TextClassifier",
     "WassersteinEmbedding",
     "WordMove",
     "WordMoversEmbedding",
     "WordVectors",
+    "emd",
+    "emd2",
     "get_num_threads",
     "kernel_matrix",
     "pairwise",
+    "pairwise_wmd",
     "partial_transport",
     "sample_parts",
     "set_num_threads",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
@@ -11,11 +12,16 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from wordmover import _distance_cache
+from wordmover._analysis import Analysis, analysis_of, asked_for, case_of
+from wordmover._cosines import cosines, cosines_of_pairs
+from wordmover._distance_cache import FEWEST
+from wordmover._documents import documents_of
 from wordmover._native import Bags, Fitter, Model, WordCounts, WordVectors, count_words
 from wordmover._parameters import (
     Document,
     Progress,
     VectorsLike,
+    check_options,
     name_or_none,
     one_name,
     open_vectors,
@@ -26,7 +32,6 @@ from wordmover._parameters import (
 )
 
 if TYPE_CHECKING:
-    import pyarrow
     from numpy.typing import NDArray
 
 
@@ -51,7 +56,7 @@ class WordMoversEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         WORDMOVER_CACHE_BYTES): fitting again with another gamma computes none anew.
     weights : "nbow", "tfidf" or "sif", default "nbow"
         How a word's count becomes its weight.
-    vectors : "builtin", path or WordVectors, default "builtin"
+    vectors : "builtin", path, WordVectors, gensim's KeyedVectors or dict, default "builtin"
         The word vectors.
     normalization : "unit", "center", "center-unit" or None, default "unit"
         What is done to word vectors first.
@@ -64,10 +69,29 @@ class WordMoversEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     components : "keep", "flatten=K" or "remove=K", default "flatten=3"
         What is done to the first K principal components of the features then: scaled
         down to the strength of the next one, or taken out.
-    stop_words : "smart", None or iterable of str, default "smart"
-        Words of texts to drop.
+    stop_words : "smart", "english", None or iterable of str, default "smart"
+        Words of texts to drop; "english" is scikit-learn's list.
     case : "lower" or "keep", default "lower"
         Whether the words of texts are lower-cased.
+    lowercase : bool or None, default None
+        scikit-learn's name for `case`, which decides where it is not None.
+    preprocessor : callable or None, default None
+        Applied to each text first. This and the parameters below are scikit-learn's; they
+        work in Python, and a model file cannot hold them (a pickle can).
+    tokenizer : callable or None, default None
+        Cuts a text into words instead of the Unicode rules. Stop words are dropped afterwards.
+    token_pattern : str or None, default None
+        A regular expression of words, instead of `tokenizer`.
+    ngram_range : tuple (1, n), default (1, 1)
+        Up to n neighbouring words that have one vector together, joined by "_", " " or "-",
+        are one word.
+    min_df, max_df : int or float, default 1 and 1.0
+        Words of fewer or more documents of the corpus are dropped: a number of documents, or
+        a share of them. So are words that the corpus lacks.
+    max_features : int or None, default None
+        Only so many words of the corpus are kept, the most frequent.
+    vocabulary : iterable of str or None, default None
+        Only these words are kept.
     unknown : "compose", "random", "skip" or None, default None
         What becomes of words that the vectors do not know: a vector composed of their parts,
         one of their own from a hash, or nothing. None composes where the vectors have
@@ -94,7 +118,31 @@ class WordMoversEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         vectors. None for models that were loaded: the file does not hold it.
     vectors_ : WordVectors
         The word vectors in use.
+    vocabulary_ : frozenset of str or None
+        The words that are kept; None where no parameter restricts them.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from wordmover import WordMoversEmbedding
+    >>> texts = ["The senate votes on the budget", "A minister resigns over the vote",
+    ...          "The band gave a concert in Japan", "The singer records a new album"]
+    >>> labels = ["politics", "politics", "music", "music"]
+    >>> pipe = make_pipeline(WordMoversEmbedding(), LogisticRegression())
+    >>> pipe.fit(texts, labels).predict(["The orchestra plays tonight"]).tolist()
+    ['music']
+
+    Documents in any container, cut into words as you like:
+
+    >>> embedding = WordMoversEmbedding(n_features=64, token_pattern=r"[a-z]+",
+    ...                                 stop_words="english", min_df=1)
+    >>> embedding.fit(texts).transform([["concert", "hall"]]).shape
+    (1, 64)
     """
+
+    #: Words are counted by the native side alone, as in models that were loaded.
+    _analysis: Analysis | None = None
 
     def __init__(
         self,
@@ -111,6 +159,15 @@ class WordMoversEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         components: str = "flatten=3",
         stop_words: str | Iterable[str] | None = "smart",
         case: str = "lower",
+        lowercase: bool | None = None,
+        preprocessor: Callable[[str], str] | None = None,
+        tokenizer: Callable[[str], Iterable[str]] | None = None,
+        token_pattern: str | None = None,
+        ngram_range: tuple[int, int] = (1, 1),
+        min_df: int | float = 1,
+        max_df: int | float = 1.0,
+        max_features: int | None = None,
+        vocabulary: Iterable[str] | None = None,
         unknown: str | None = None,
         min_count: int = 1,
         max_words: int = 500,
@@ -130,6 +187,15 @@ class WordMoversEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         self.components = components
         self.stop_words = stop_words
         self.case = case
+        self.lowercase = lowercase
+        self.preprocessor = preprocessor
+        self.tokenizer = tokenizer
+        self.token_pattern = token_pattern
+        self.ngram_range = ngram_range
+        self.min_df = min_df
+        self.max_df = max_df
+        self.max_features = max_features
+        self.vocabulary = vocabulary
         self.unknown = unknown
         self.min_count = min_count
         self.max_words = max_words
@@ -148,59 +214,91 @@ class WordMoversEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
 
     def transform(self, X: Iterable[Document]) -> NDArray[np.float32]:
         """Embeds documents: a row for each, of type float32."""
-        check_is_fitted(self)
-        return self._embed(self._model.count_words(X))
+        documents = self._documents(X)
+        if self.progress is False and self._is_few(documents):
+            return self._embed_few(documents)
+        return self._embed(self._model.count_words(documents))
 
     @overload
     def encode(
         self,
         sentences: str | Iterable[Document],
-        *,
         batch_size: int = ...,
         show_progress_bar: bool | None = ...,
+        *,
         normalize_embeddings: bool = ...,
         convert_to_numpy: Literal[True] = ...,
         convert_to_tensor: Literal[False] = ...,
+        **options: Any,
     ) -> NDArray[np.float32]: ...
     @overload
     def encode(
         self,
         sentences: str | Iterable[Document],
-        *,
         batch_size: int = ...,
         show_progress_bar: bool | None = ...,
+        *,
         normalize_embeddings: bool = ...,
         convert_to_numpy: bool = ...,
         convert_to_tensor: bool = ...,
+        **options: Any,
     ) -> Any: ...
     def encode(
         self,
         sentences: str | Iterable[Document],
-        *,
         batch_size: int = 32,
         show_progress_bar: bool | None = None,
+        *,
         normalize_embeddings: bool = False,
         convert_to_numpy: bool = True,
         convert_to_tensor: bool = False,
+        **options: Any,
     ) -> Any:
         """Embeds as users of sentence-transformers expect: a single text gives a single row.
 
-        With `normalize_embeddings` rows have length 1; those of documents without a known
-        word stay zeros. With `convert_to_tensor` they are a tensor (needs PyTorch), without
-        `convert_to_numpy` a list of rows. `batch_size` is accepted for their sake: memory
-        does not depend on it, nor does any bit.
+        Parameters
+        ----------
+        sentences : str or iterable of documents
+        batch_size : int, default 32
+            Accepted for their sake: memory does not depend on it, nor does any bit.
+        show_progress_bar : bool or None, default None
+            Whether to show a bar (needs tqdm).
+        normalize_embeddings : bool, default False
+            Whether rows get length 1; those of documents without a known word stay zeros.
+        convert_to_numpy : bool, default True
+            False gives a list of rows.
+        convert_to_tensor : bool, default False
+            True gives a tensor (needs PyTorch).
+        **options
+            Their other keywords, where they ask for what is done anyhow: `device` of "cpu",
+            `precision` of "float32", `output_value` of "sentence_embedding", no prompt. All
+            else is refused by name.
+
+        Examples
+        --------
+        >>> from wordmover import WordMoversEmbedding
+        >>> texts = ["A cat sat on the mat", "A dog lay on the rug", "Stocks fell again"]
+        >>> model = WordMoversEmbedding(n_features=256).fit(texts)
+        >>> rows = model.encode(texts, normalize_embeddings=True)
+        >>> cosines = model.similarity(rows, rows)
+        >>> bool(cosines[0, 1] > cosines[0, 2])
+        True
         """
-        check_is_fitted(self)
+        check_options(options)
         whole_number("batch_size", batch_size, least=1)
         is_single = isinstance(sentences, str)
-        bags = self._bags(self._model.count_words([sentences] if is_single else sentences))
-        total = len(bags) * self._model.n_features
-        with reporting(show_progress_bar or False, total, "encoding") as report:
-            embeddings = self._model.embed(bags, progress=report)
+        documents = self._documents([sentences] if is_single else sentences)
+        if not show_progress_bar and self._is_few(documents):
+            embeddings = self._embed_few(documents)
+        else:
+            bags = self._bags(self._model.count_words(documents))
+            total = len(bags) * self._model.n_features
+            with reporting(show_progress_bar or False, total, "encoding") as report:
+                embeddings = self._model.embed(bags, progress=report)
+            self._mark_empty(embeddings, bags.empty)
         if normalize_embeddings:
             lengths = np.linalg.norm(embeddings, axis=1, keepdims=True)
-            embeddings /= np.where(lengths > 0, lengths, 1)
-        self._mark_empty(embeddings, bags)
+            embeddings /= np.where(lengths == 0, 1, lengths)
         if convert_to_tensor:
             try:
                 import torch
@@ -214,29 +312,85 @@ class WordMoversEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             return embeddings[0]
         return embeddings if convert_to_numpy else list(embeddings)
 
-    def embed_arrow(
-        self, batch: pyarrow.RecordBatch, *, column: str = "text", output: str = "embedding"
-    ) -> pyarrow.RecordBatch:
-        """Adds a column of embeddings (fixed-size lists of float32) to an Arrow batch.
+    def encode_query(self, sentences: str | Iterable[Document], *given: Any, **options: Any) -> Any:
+        """`encode`: queries and documents are embedded alike."""
+        return self.encode(sentences, *given, **options)
 
-        The texts are read where they are. A missing text has a missing embedding.
+    def encode_document(
+        self, sentences: str | Iterable[Document], *given: Any, **options: Any
+    ) -> Any:
+        """`encode`: queries and documents are embedded alike."""
+        return self.encode(sentences, *given, **options)
+
+    def similarity(self, embeddings1: Any, embeddings2: Any) -> Any:
+        """Cosines of all rows of the first with all of the second.
+
+        Of tensors they are a tensor.
+        """
+        return cosines(embeddings1, embeddings2)
+
+    def similarity_pairwise(self, embeddings1: Any, embeddings2: Any) -> Any:
+        """Cosines of the rows with the same number."""
+        return cosines_of_pairs(embeddings1, embeddings2)
+
+    #: What `similarity` computes.
+    similarity_fn_name = "cosine"
+
+    def get_sentence_embedding_dimension(self) -> int:
+        """The number of features."""
+        check_is_fitted(self)
+        return self._model.n_features
+
+    def build_analyzer(self) -> Callable[[Document], list[str]]:
+        """A function from a document to its words, as they are counted.
+
+        Examples
+        --------
+        >>> from wordmover import WordMoversEmbedding
+        >>> WordMoversEmbedding().build_analyzer()("The press meets the President in Chicago")
+        ['press', 'meets', 'president', 'chicago']
+        """
+        analysis = self._analysis or Analysis(self, open_vectors(self.vectors))
+        return lambda document: analysis([document])[0]
+
+    def embed_arrow(self, batch: Any, *, column: str = "text", output: str = "embedding") -> Any:
+        """Adds a column of embeddings (fixed-size lists of float32) to Arrow data.
+
+        Texts are read where they are. A missing text has a missing embedding.
+
+        Parameters
+        ----------
+        batch : pyarrow.RecordBatch, pyarrow.Table or polars.DataFrame
+        column : str, default "text"
+            The column of texts.
+        output : str, default "embedding"
+            The name of the new column.
+
+        Returns
+        -------
+        The same kind of data, with one more column at the end.
         """
         check_is_fitted(self)
         try:
-            from wordmover._arrow import embed_batch
+            from wordmover._arrow import embed_data
         except ImportError as error:
             needed = "embed_arrow needs pyarrow: pip install wordmover[arrow]"
             raise ImportError(needed) from error
 
-        return embed_batch(self._model, batch, column=column, output=output)
+        embed = self._model if self._analysis is None else self.transform
+        return embed_data(embed, batch, column=column, output=output)
 
     def save(self, path: str | os.PathLike[str], *, bundle_vectors: bool = False) -> None:
         """Writes the model file, which the program reads too.
 
         A model of other than the built-in vectors holds their checksum, or with
-        `bundle_vectors` themselves.
+        `bundle_vectors` themselves. What works in Python (`tokenizer`, `min_df` and the like)
+        cannot be in the file.
         """
         check_is_fitted(self)
+        if self._analysis is not None:
+            names = ", ".join(asked_for(self)) or "what was fitted with"
+            raise ValueError(f"a model file cannot hold {names}: pickle the estimator instead")
         self._model.save(path, bundle_vectors=bundle_vectors)
 
     @classmethod
@@ -249,7 +403,27 @@ class WordMoversEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         does not bundle them.
         """
         given = None if vectors is None else open_vectors(vectors)
-        model = Model.open(path, vectors=given)
+        return cls._of_model(Model.open(path, vectors=given), vectors)
+
+    @classmethod
+    def pretrained(cls) -> WordMoversEmbedding:
+        """The built-in model for English texts of any kind, without fitting.
+
+        It has the parameters that are best for similarity, takes a second to make, and is
+        made once in a process. A model that was fitted on texts like yours is better.
+
+        Examples
+        --------
+        >>> from wordmover import WordMoversEmbedding
+        >>> model = WordMoversEmbedding.pretrained()
+        >>> rows = model.encode(["A cat sat on the mat", "A dog lay on the rug"])
+        >>> rows.shape
+        (2, 1024)
+        """
+        return cls._of_model(_general_purpose(), "builtin")
+
+    @classmethod
+    def _of_model(cls, model: Model, vectors: VectorsLike | None) -> WordMoversEmbedding:
         params = model.params
         params["vectors"] = model.vectors if vectors is None else vectors
         if vectors is None and model.vectors.checksum == open_vectors("builtin").checksum:
@@ -270,6 +444,11 @@ class WordMoversEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         return self._model.vectors
 
     @property
+    def vocabulary_(self) -> frozenset[str] | None:
+        check_is_fitted(self)
+        return None if self._analysis is None else self._analysis.vocabulary
+
+    @property
     def _n_features_out(self) -> int:
         return self._model.n_features
 
@@ -277,8 +456,10 @@ class WordMoversEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         vectors = open_vectors(self.vectors)
         if self.on_empty not in ("zero", "nan", "error"):
             raise ValueError(f"on_empty is {self.on_empty!r}: it must be 'zero', 'nan' or 'error'")
-        case, stop_words = one_name("case", self.case), stop_word_list(self.stop_words)
-        counts = count_words(X, vectors=vectors, case=case, stop_words=stop_words)
+        case, stop_words = case_of(self.case, self.lowercase), stop_word_list(self.stop_words)
+        analysis = analysis_of(self, vectors)
+        documents = documents_of(X) if analysis is None else analysis.fit(X)
+        counts = count_words(documents, vectors=vectors, case=case, stop_words=stop_words)
         if len(counts) == 0:
             raise ValueError("there is no document to fit on")
         fitter = Fitter(
@@ -306,19 +487,42 @@ class WordMoversEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
                 drawn = fitter.draw(progress=report)
             _distance_cache.put(key, drawn)
         self._model = drawn.scale(self.gamma)
+        self._analysis = analysis
         n_known, n_unknown = counts.n_tokens
         self.known_share_: float | None = n_known / max(1, n_known + n_unknown)
         return counts
 
+    def _documents(self, X: Iterable[Document]) -> Any:
+        """Documents as the native side takes them."""
+        if not hasattr(self, "_model"):
+            check_is_fitted(self)
+        return documents_of(X) if self._analysis is None else self._analysis(X)
+
+    def _is_few(self, documents: Any) -> bool:
+        """Whether the documents are so few that their distances would not be kept."""
+        n = len(documents) if type(documents) is list else FEWEST
+        return n * self._model.n_features < FEWEST
+
+    def _embed_few(self, documents: list[Document]) -> NDArray[np.float32]:
+        embeddings, empty = self._model.embed_few(documents)
+        if True in empty:
+            is_empty = np.array(empty)
+            self._refuse_empty(is_empty)
+            self._mark_empty(embeddings, is_empty)
+        return embeddings
+
     def _bags(self, counts: WordCounts) -> Bags:
         bags = self._model.bags(counts)
-        if self.on_empty == "error" and bags.empty.any():
-            first = int(np.flatnonzero(bags.empty)[0])
+        self._refuse_empty(bags.empty)
+        return bags
+
+    def _refuse_empty(self, is_empty: NDArray[np.bool_]) -> None:
+        if self.on_empty == "error" and is_empty.any():
+            first = int(np.flatnonzero(is_empty)[0])
             raise ValueError(
-                f"{int(bags.empty.sum())} of {len(bags)} documents have no word that the "
+                f"{int(is_empty.sum())} of {len(is_empty)} documents have no word that the "
                 f"vectors know; the first is document {first}"
             )
-        return bags
 
     def _embed(self, counts: WordCounts) -> NDArray[np.float32]:
         model, bags = self._model, self._bags(counts)
@@ -335,12 +539,12 @@ class WordMoversEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
                 elif report:
                     report(total)
                 embeddings = model.features(distances)
-        self._mark_empty(embeddings, bags)
+        self._mark_empty(embeddings, bags.empty)
         return embeddings
 
-    def _mark_empty(self, embeddings: NDArray[np.float32], bags: Bags) -> None:
+    def _mark_empty(self, embeddings: NDArray[np.float32], is_empty: NDArray[np.bool_]) -> None:
         if self.on_empty == "nan":
-            embeddings[bags.empty] = np.nan
+            embeddings[is_empty] = np.nan
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()
@@ -368,3 +572,8 @@ class WordMoversEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         tags.input_tags.two_d_array = False
         tags.transformer_tags.preserves_dtype = []
         return tags
+
+
+@functools.cache
+def _general_purpose() -> Model:
+    return Model.general_purpose()

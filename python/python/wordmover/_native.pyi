@@ -31,6 +31,64 @@ class Bags:
         """
 
 @final
+class Classifier:
+    """
+    A trained classifier of texts.
+    """
+    def __reduce__(self, /) -> tuple[object, ...]:
+        """
+        A pickle holds the file and the vectors, which pickle shares with others.
+        """
+    @staticmethod
+    def _from_bytes(content: bytes, vectors: WordVectors) -> Classifier:
+        """
+        What pickles are read with.
+        """
+    @property
+    def choice(self, /) -> str:
+        """
+        What was chosen, as JSON.
+        """
+    @property
+    def classes(self, /) -> list[str]:
+        """
+        Names of the classes, by number.
+        """
+    @property
+    def has_probabilities(self, /) -> bool:
+        """
+        Whether there are probabilities.
+        """
+    @property
+    def has_several_labels(self, /) -> bool:
+        """
+        Whether a text may have several classes.
+        """
+    @staticmethod
+    def open(path: str | os.PathLike[str], *, vectors: WordVectors | None = None) -> Classifier:
+        """
+        Reads a classifier file of ours or of the program's.
+        """
+    def predict(self, /, texts: SupportsGetItem[int, str]) -> tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], list[bool]]:
+        """
+        What the classifier says of texts.
+        """
+    def save(self, /, path: str | os.PathLike[str], *, bundle_vectors: bool) -> None:
+        """
+        Writes the classifier file.
+        """
+    @staticmethod
+    def train(texts: SupportsGetItem[int, str], labels: SupportsGetItem[int, SupportsGetItem[int, str]], *, several_labels: bool, vectors: WordVectors, protocol: str, views: str, n_features: SupportsIndex | None, case: str, stop_words: Any, class_weights: SupportsGetItem[int, tuple[str, SupportsFloat | SupportsIndex]] | None, is_balanced: bool, n_folds: SupportsIndex | None, seed: SupportsIndex) -> tuple[Classifier, list[str]]:
+        """
+        Trains on texts with the names of their classes, and gives what there is to note too.
+        """
+    @property
+    def vectors(self, /) -> WordVectors:
+        """
+        The word vectors it was trained with.
+        """
+
+@final
 class Drawn:
     """
     An embedding without its gamma.
@@ -123,6 +181,11 @@ class Model:
         """
         Embeddings, a row for each bag.
         """
+    def embed_few(self, /, documents: Any) -> tuple[numpy.typing.NDArray[numpy.float32], list[bool]]:
+        """
+        Embeddings of few documents, a row for each, and whether each has no known word: one
+        trip to the threads instead of four. Too short for an interrupt to matter.
+        """
     def features(self, /, distances: numpy.typing.NDArray[numpy.float32]) -> numpy.typing.NDArray[numpy.float32]:
         """
         The embeddings that distances of this model make.
@@ -131,6 +194,11 @@ class Model:
     def gamma(self, /) -> float | None:
         """
         The settled gamma; None if the features are distances.
+        """
+    @staticmethod
+    def general_purpose() -> Model:
+        """
+        The built-in model for English texts of any kind.
         """
     @property
     def n_features(self, /) -> int:
@@ -188,7 +256,19 @@ class WordVectors:
 
     Made by `WordVectors.builtin()`, `.load(path)`, `.from_arrays(words, matrix)` or
     `.from_gensim(keyed_vectors)`. `len(vectors)`, `"word" in vectors` and
-    `vectors["word"]` work as expected. Nothing is normalised, lower-cased or repaired.
+    `vectors["word"]` work as expected, and so do gensim's names: `most_similar`,
+    `key_to_index`, `index_to_key`, `vectors`, `similarity`, `wmdistance`. Nothing is
+    normalised, lower-cased or repaired.
+
+    Examples
+    --------
+    >>> from wordmover import WordVectors
+    >>> vectors = WordVectors.from_arrays(["cat", "dog"], [[1.0, 0.0], [0.0, 1.0]])
+    >>> vectors["dog"].tolist(), "cat" in vectors, len(vectors)
+    ([0.0, 1.0], True, 2)
+    >>> builtin = WordVectors.builtin()
+    >>> "guitars" in [word for word, _ in builtin.most_similar("guitar", topn=5)]
+    True
     """
     def __contains__(self, word: Any, /) -> bool: ...
     def __copy__(self, /) -> WordVectors:
@@ -196,7 +276,10 @@ class WordVectors:
         It never changes, so a copy may be the same.
         """
     def __deepcopy__(self, _memo: Any, /) -> WordVectors: ...
-    def __getitem__(self, word: str, /) -> numpy.typing.NDArray[numpy.float32]: ...
+    def __getitem__(self, word: str | collections.abc.Sequence[str], /) -> numpy.typing.NDArray[numpy.float32]:
+        """
+        The vector of a word, or of a list of words a matrix with a row for each.
+        """
     def __iter__(self, /) -> collections.abc.Iterator[str]:
         """
         The words, in the order of the file.
@@ -228,6 +311,10 @@ class WordVectors:
         """
         The number of values in each vector.
         """
+    def distance(self, /, w1: str, w2: str) -> float:
+        """
+        One less the cosine of two words.
+        """
     @staticmethod
     def from_arrays(words: collections.abc.Iterable[str], matrix: numpy.typing.ArrayLike, *, name: str = "arrays") -> WordVectors:
         """
@@ -238,6 +325,24 @@ class WordVectors:
         """
         The table of gensim's `KeyedVectors`, or of a model that has them as `.wv`.
         """
+    def get_vector(self, /, key: str, norm: bool = False) -> numpy.typing.NDArray[numpy.float32]:
+        """
+        The vector of a word; with `norm` at length 1.
+        """
+    def has_index_for(self, /, key: Any) -> bool:
+        """
+        Whether the word has a vector.
+        """
+    @property
+    def index_to_key(self, /) -> list[str]:
+        """
+        gensim's name for `words`.
+        """
+    @property
+    def key_to_index(self, /) -> dict[str, int]:
+        """
+        Positions of the words in `words`.
+        """
     @staticmethod
     def load(path: str | os.PathLike[str], *, limit: SupportsIndex | None = None) -> WordVectors:
         """
@@ -246,6 +351,12 @@ class WordVectors:
         into memory and opens in milliseconds.
 
         `limit`: keep only the first so many words.
+        """
+    def most_similar(self, /, positive: object = None, negative: object = None, topn: SupportsIndex = 10) -> list[tuple[str, float]]:
+        """
+        The `topn` words most similar to the sum of `positive` words less `negative` ones, with
+        their cosines. Each is a word, which counts at length 1, a vector, which counts as it
+        is, or a pair of either and a weight. The words themselves are left out.
         """
     @property
     def name(self, /) -> str:
@@ -265,6 +376,33 @@ class WordVectors:
         """
         Writes the native form; `precision` is "f32", "f16" or "int8", and that of the
         table if not given.
+        """
+    def similar_by_vector(self, /, vector: numpy.typing.ArrayLike, topn: SupportsIndex = 10) -> list[tuple[str, float]]:
+        """
+        The `topn` words most similar to a vector, with their cosines.
+        """
+    def similar_by_word(self, /, key: str, topn: SupportsIndex = 10) -> list[tuple[str, float]]:
+        """
+        The `topn` words most similar to a word, with their cosines.
+        """
+    def similarity(self, /, w1: str, w2: str) -> float:
+        """
+        The cosine of two words.
+        """
+    @property
+    def vector_size(self, /) -> int:
+        """
+        gensim's name for `dim`.
+        """
+    @property
+    def vectors(self, /) -> numpy.typing.NDArray[numpy.float32]:
+        """
+        All vectors: a matrix of float32 with a row for each of `words`, made anew.
+        """
+    def wmdistance(self, /, document1: collections.abc.Sequence[str], document2: collections.abc.Sequence[str], norm: bool = True) -> float:
+        """
+        The exact Word Mover's Distance of two lists of words, by vectors of length 1 unless
+        `norm` is false; infinite if one has no known word. `wordmover.wmd` takes texts.
         """
     @property
     def words(self, /) -> list[str]:
@@ -298,12 +436,32 @@ def get_num_threads() -> int:
     The number of threads that work is spread over.
     """
 
+def pairwise_distances(first: WordCounts, second: WordCounts | None = None, *, vectors: WordVectors, normalization: str | None, progress: Any | None = None) -> numpy.typing.NDArray[numpy.float64]:
+    """
+    All distances between documents, a row for each of the first and a column for each of the
+    second; without second ones among the first, each pair computed once. Infinite where a
+    document has no known word.
+    """
+
 def set_num_threads(n_threads: SupportsIndex | None) -> None:
     """
     Sets the number of threads of this process; None: as the environment says
     (WORDMOVER_NUM_THREADS, RAYON_NUM_THREADS, OMP_NUM_THREADS), or else one a core.
 
     Results do not depend on it.
+
+    Parameters
+    ----------
+    n_threads : int or None
+        Between 1 and 4096.
+
+    Examples
+    --------
+    >>> import wordmover
+    >>> wordmover.set_num_threads(1)
+    >>> wordmover.get_num_threads()
+    1
+    >>> wordmover.set_num_threads(None)
     """
 
 def svm_decision_values(rows: numpy.typing.NDArray[numpy.float32], weights: numpy.typing.NDArray[numpy.float64], intercepts: numpy.typing.NDArray[numpy.float64]) -> numpy.typing.NDArray[numpy.float64]:
@@ -321,9 +479,19 @@ def transport_list(costs: list[numpy.typing.NDArray[numpy.float64]], supplies: l
     The optimal costs of problems of any shapes.
     """
 
+def transport_partial(costs: numpy.typing.NDArray[numpy.float64], supply: numpy.typing.NDArray[numpy.float64], demand: numpy.typing.NDArray[numpy.float64], *, mass: SupportsFloat | SupportsIndex | None = None, penalty: SupportsFloat | SupportsIndex | None = None) -> tuple[float, float, numpy.typing.NDArray[numpy.float64], tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], float]]:
+    """
+    Partial transport of one problem: cost of the plan, mass moved, plan and dual values.
+    """
+
 def transport_solution(costs: numpy.typing.NDArray[numpy.float64], supply: numpy.typing.NDArray[numpy.float64], demand: numpy.typing.NDArray[numpy.float64], /) -> tuple[float, numpy.typing.NDArray[numpy.float64], tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]]:
     """
     The optimal cost of one problem, its plan as a matrix, and its dual values.
+    """
+
+def transport_solutions(costs: list[numpy.typing.NDArray[numpy.float64]], supplies: list[numpy.typing.NDArray[numpy.float64]], demands: list[numpy.typing.NDArray[numpy.float64]], /) -> list[tuple[float, numpy.typing.NDArray[numpy.float64], tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]]]:
+    """
+    Costs, plans and dual values of problems of any shapes.
     """
 
 def transport_stack(costs: numpy.typing.NDArray[numpy.float64], supplies: numpy.typing.NDArray[numpy.float64], demands: numpy.typing.NDArray[numpy.float64], /) -> numpy.typing.NDArray[numpy.float64]:
@@ -331,9 +499,19 @@ def transport_stack(costs: numpy.typing.NDArray[numpy.float64], supplies: numpy.
     The optimal costs of problems of one shape: `costs[i]`, `supplies[i]`, `demands[i]`.
     """
 
-def word_movers_distance(a: Any, b: Any, *, vectors: WordVectors, normalization: str | None, case: str, stop_words: Any, return_plan: bool) -> tuple[float, list[tuple[str, str, float, float]] | None]:
+def without_stop_words(words: SupportsGetItem[int, str], *, stop_words: Any) -> list[str]:
+    """
+    The words of a list that are no stop words.
+    """
+
+def word_movers_distance(a: Any, b: Any, *, vectors: WordVectors, normalization: str | None, case: str, stop_words: Any, mass: SupportsFloat | SupportsIndex | None, penalty: SupportsFloat | SupportsIndex | None, return_plan: bool) -> tuple[float, list[tuple[str, str, float, float]] | None]:
     """
     The distance of two documents, and its plan if asked for.
+    """
+
+def words_of(documents: Any, *, vectors: WordVectors, case: str, stop_words: Any) -> list[list[str]]:
+    """
+    The words of documents, in order and without stop words, as they would be counted.
     """
 
 class ModelError(ValueError):
@@ -344,6 +522,7 @@ class ModelError(ValueError):
 __all__ = [
     "ArrowColumn",
     "Bags",
+    "Classifier",
     "Drawn",
     "Fitter",
     "Index",
@@ -356,11 +535,16 @@ __all__ = [
     "fit_svm",
     "fit_svm_of_paper",
     "get_num_threads",
+    "pairwise_distances",
     "set_num_threads",
     "svm_decision_values",
     "transport_cost",
     "transport_list",
+    "transport_partial",
     "transport_solution",
+    "transport_solutions",
     "transport_stack",
+    "without_stop_words",
     "word_movers_distance",
+    "words_of",
 ]

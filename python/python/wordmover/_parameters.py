@@ -5,19 +5,29 @@ from __future__ import annotations
 import functools
 import numbers
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from wordmover._native import WordVectors
 
 #: A text, or the words of one.
 Document: TypeAlias = str | Sequence[str]
 
-#: "builtin", a file, or vectors that are open already.
-VectorsLike: TypeAlias = str | os.PathLike[str] | WordVectors
+#: "builtin", a file, vectors that are open already, gensim's, or a dict of them by word.
+VectorsLike: TypeAlias = "str | os.PathLike[str] | WordVectors | Mapping[str, Any] | KeyedVectors"
+
+
+class KeyedVectors(Protocol):
+    """What is needed of gensim's class of that name."""
+
+    @property
+    def index_to_key(self) -> list[str]: ...
+    @property
+    def vectors(self) -> Any: ...
 
 #: False; True for a bar of tqdm's; or a function of what is done and what there is to do.
 Progress: TypeAlias = bool | Callable[[int, int], object]
@@ -34,8 +44,13 @@ def open_vectors(vectors: VectorsLike) -> WordVectors:
         path = os.path.abspath(vectors)
         status = os.stat(path)
         return _load(path, status.st_mtime_ns, status.st_size)
+    if isinstance(vectors, Mapping):
+        return WordVectors.from_arrays(list(vectors), np.array(list(vectors.values())))
+    if hasattr(vectors, "index_to_key") or hasattr(vectors, "wv"):
+        return WordVectors.from_gensim(vectors)
     raise TypeError(
-        f"vectors is {type(vectors).__name__}: it must be 'builtin', a path or WordVectors"
+        f"vectors is {type(vectors).__name__}: it must be 'builtin', a path, WordVectors, "
+        "KeyedVectors or a dict"
     )
 
 
@@ -77,11 +92,14 @@ def name_or_none(name: str, value: Any) -> str | None:
 
 def stop_word_list(stop_words: Any) -> str | list[str] | None:
     """Stop words to use again and again, which rules out iterators."""
+    if isinstance(stop_words, str) and stop_words == "english":
+        return sorted(ENGLISH_STOP_WORDS)
     if stop_words is None or isinstance(stop_words, str):
         return stop_words
     if not isinstance(stop_words, Iterable) or isinstance(stop_words, (Iterator, bytes)):
         found = type(stop_words).__name__
-        raise TypeError(f'stop_words is {found}: it must be "smart", None or a list of str')
+        names = '"smart", "english", None or a list of str'
+        raise TypeError(f"stop_words is {found}: it must be {names}")
     return list(stop_words)
 
 
@@ -103,6 +121,31 @@ def seed_of(random_state: Any) -> int:
         f"random_state is {random_state!r}: it must be a whole number, None, "
         "a RandomState or a Generator"
     )
+
+
+#: Keywords of sentence-transformers' `encode` and the values that change nothing here.
+OPTIONS: dict[str, tuple[Any, ...]] = {
+    "prompt_name": (None,),
+    "prompt": (None,),
+    "output_value": ("sentence_embedding",),
+    "precision": ("float32",),
+    "device": (None, "cpu"),
+    "truncate_dim": (None,),
+    "pool": (None,),
+    "chunk_size": (None,),
+    "task": (None,),
+}
+
+
+def check_options(options: Mapping[str, Any]) -> None:
+    """Refuses keywords of sentence-transformers that ask for something else than is done."""
+    for name, value in options.items():
+        if name not in OPTIONS:
+            raise TypeError(f"encode() got an unexpected keyword argument {name!r}")
+        accepted = OPTIONS[name]
+        if not any(value is same or value == same for same in accepted):
+            shown = " or ".join(repr(same) for same in accepted)
+            raise ValueError(f"{name} is {value!r}: this embedding takes {shown} only")
 
 
 @contextmanager

@@ -55,10 +55,23 @@ class LinearSVM(ClassifierMixin, BaseEstimator):
 
     Attributes
     ----------
-    classes_ : array of the classes.
-    coef_ : array of shape (n_classes, n_features), or (1, n_features) for two classes.
-    intercept_ : array of shape (n_classes,) or (1,).
-    n_iter_ : greatest number of passes over the rows, or of Newton steps.
+    classes_ : array
+        The classes.
+    coef_ : array of shape (n_classes, n_features), or (1, n_features) for two classes
+        The weights.
+    intercept_ : array of shape (n_classes,) or (1,)
+        The intercepts.
+    n_iter_ : int
+        Greatest number of passes over the rows, or of Newton steps.
+
+    Examples
+    --------
+    >>> from wordmover import LinearSVM
+    >>> svm = LinearSVM(C=10.0).fit([[0.0], [1.0], [2.0], [3.0]], ["a", "a", "b", "b"])
+    >>> svm.predict([[0.5], [2.5]]).tolist()
+    ['a', 'b']
+    >>> LinearSVM.paper(C=1e4).solver
+    'liblinear'
     """
 
     def __init__(

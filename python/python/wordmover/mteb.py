@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from wordmover._cosines import cosines, cosines_of_pairs
 from wordmover._embedding import WordMoversEmbedding
 
 if TYPE_CHECKING:
@@ -20,7 +21,20 @@ if TYPE_CHECKING:
 
 
 class MtebEncoder:
-    """MTEB's `EncoderProtocol` over a fitted embedding. Similarities are cosines."""
+    """MTEB's `EncoderProtocol` over a fitted embedding. Similarities are cosines.
+
+    Parameters
+    ----------
+    embedding : WordMoversEmbedding
+        A fitted one, `WordMoversEmbedding.pretrained()` for example.
+    name, revision : str
+        What MTEB's results call it.
+
+    Examples
+    --------
+    >>> import mteb  # doctest: +SKIP
+    >>> mteb.evaluate(MtebEncoder(WordMoversEmbedding.pretrained()), tasks)  # doctest: +SKIP
+    """
 
     def __init__(
         self, embedding: WordMoversEmbedding, *, name: str = "wordmover/wme", revision: str = "1"
@@ -49,15 +63,15 @@ class MtebEncoder:
     def similarity(self, embeddings1: ArrayLike, embeddings2: ArrayLike) -> NDArray[np.float32]:
         """Cosines of all rows of the first with all of the second; of two single rows a
         single one."""
-        cosines = _unit_rows(embeddings1) @ _unit_rows(embeddings2).T
+        similarities: NDArray[np.float32] = cosines(embeddings1, embeddings2)
         is_single = np.ndim(embeddings1) == np.ndim(embeddings2) == 1
-        return cosines.reshape(()) if is_single else cosines
+        return similarities.reshape(()) if is_single else similarities
 
     def similarity_pairwise(
         self, embeddings1: ArrayLike, embeddings2: ArrayLike
     ) -> NDArray[np.float32]:
         """Cosines of the rows with the same number."""
-        return np.sum(_unit_rows(embeddings1) * _unit_rows(embeddings2), axis=1)
+        return cosines_of_pairs(embeddings1, embeddings2)
 
     @property
     def mteb_model_meta(self) -> Any:
@@ -74,11 +88,3 @@ class MtebEncoder:
             "use_instructions": False,
         }
         return ModelMeta.create_empty(overwrites=described)
-
-
-def _unit_rows(embeddings: ArrayLike) -> NDArray[np.float32]:
-    """Rows of length 1; rows of zeros stay."""
-    rows = np.atleast_2d(np.asarray(embeddings, dtype=np.float32))
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    lengths[lengths == 0] = 1
-    return np.divide(rows, lengths, dtype=np.float32)

@@ -1,0 +1,71 @@
+"""Single texts, one call each, as a service makes them.
+
+1. `transform([text])` of so many distinct texts: the median of each block of calls, drawn.
+2. A call whose work is next to nothing (one feature, one word): what is left is the way from
+   Python to the library and back.
+"""
+
+import statistics
+import time
+from pathlib import Path
+
+from measure import texts
+
+DRAWING = Path(__file__).resolve().parents[2] / "docs" / "single-texts.svg"
+
+
+def timed(embedding, documents):
+    clock, transform = time.perf_counter, embedding.transform
+    times = []
+    for text in documents:
+        start = clock()
+        transform([text])
+        times.append((clock() - start) * 1e6)
+    return times
+
+
+def draw(medians, block):
+    """Microseconds over calls, as an SVG document."""
+    width, height, left, low = 720, 260, 60, 220
+    top = max(medians) * 1.15
+    step = (width - left - 20) / max(1, len(medians) - 1)
+    points = " ".join(f"{left + i * step:.1f},{low - value / top * 180:.1f}"
+                      for i, value in enumerate(medians))
+    marks = "".join(
+        f'<text x="{left - 8}" y="{low - share * 180 + 4:.0f}" text-anchor="end">'
+        f"{share * top:.0f}</text>" for share in (0, 0.5, 1))
+    calls = len(medians) * block
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
+            f'width="{width}" height="{height}" font-family="sans-serif" font-size="12">'
+            '<rect width="100%" height="100%" fill="white"/>'
+            f'<text x="{left}" y="20" font-size="14">transform([text]): microseconds a call, '
+            f"median of {block} calls each</text>{marks}"
+            f'<polyline points="{points}" fill="none" stroke="#0072b2" stroke-width="1.5"/>'
+            f'<text x="{left}" y="{height - 16}">1</text>'
+            f'<text x="{width - 20}" y="{height - 16}" text-anchor="end">{calls:,} distinct '
+            "texts</text></svg>\n")
+
+
+def measure(parameters, run):
+    from wordmover import WordMoversEmbedding
+
+    documents = [f"{text} number{i}" for i, text in enumerate(texts.make(parameters.calls, run.seed))]
+    embedding = WordMoversEmbedding(n_features=parameters.features).fit(documents[:2000])
+    times = timed(embedding, documents)
+    blocks = [times[i : i + parameters.block] for i in range(0, len(times), parameters.block)]
+    medians = [statistics.median(block) for block in blocks]
+    tenth = max(1, len(medians) // 10)
+    first, last = (statistics.median(part) for part in (medians[:tenth], medians[-tenth:]))
+    small = WordMoversEmbedding(n_features=1, d_max=1, components="keep").fit(documents[:2000])
+    words = ["goat", "sea", "ship", "bread", "honey"] * (parameters.block // 5)
+    nothing = timed(small, words)
+    run.text(f"{parameters.calls} distinct texts, {parameters.features} features, one call each; "
+             "microseconds.")
+    run.table([("", "text"), ("median", ".1f"), ("least", ".1f")], [
+        ["the first tenth of the calls", first, min(medians[:tenth])],
+        ["the last tenth", last, min(medians[-tenth:])],
+        ["one feature of one word: the way there and back", statistics.median(nothing),
+         min(nothing)],
+    ])
+    if run.is_recorded:
+        DRAWING.write_text(draw(medians, parameters.block), encoding="utf-8")
