@@ -7,8 +7,8 @@ use std::path::PathBuf;
 
 use crate::document::DocumentError;
 use crate::format::ModelError;
-use crate::points::PointsError;
 use crate::index::IndexError;
+use crate::points::PointsError;
 use crate::transport::TransportError;
 use crate::vectors::VectorsError;
 

@@ -15,14 +15,17 @@ pub fn command() -> Command {
     let embed = EmbeddingParams::default();
     let command = Arguments::command();
     #[cfg(feature = "serve")]
-    let command =
-        command.mut_subcommand("explain", |command| with_text_defaults(command, &embed));
+    let command = command.mut_subcommand("explain", |command| with_text_defaults(command, &embed));
     command
         .mut_subcommand("embed", |command| with_defaults(command, &embed))
         .mut_subcommand("fit", |command| with_defaults(command, &embed))
         .mut_subcommand("similarity", |command| {
             let command = with_defaults(command, &EmbeddingParams::for_similarity());
-            with_default(command, "stop_words", "none; smart with --method wmd or wrd")
+            with_default(
+                command,
+                "stop_words",
+                "none; smart with --method wmd or wrd",
+            )
         })
         .mut_subcommand("index", |command| {
             command.mut_subcommand("build", |command| {
@@ -122,7 +125,11 @@ mod tests {
             ("--seed", "0", "0"),
             ("--min-count", "1", "1"),
             ("--max-words", "500", "500"),
-            ("--stop-words", "smart", "none; smart with --method wmd or wrd"),
+            (
+                "--stop-words",
+                "smart",
+                "none; smart with --method wmd or wrd",
+            ),
             ("--case", "lower", "lower"),
         ] {
             assert_eq!(default_of("embed", option), embed, "{option}");

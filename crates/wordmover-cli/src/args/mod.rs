@@ -4,8 +4,8 @@ mod classify;
 mod defaults;
 mod device;
 mod groups;
-mod points;
 mod index;
+mod points;
 #[cfg(feature = "serve")]
 mod serve;
 mod values;
@@ -32,8 +32,8 @@ pub use groups::{
     InputArguments, LabeledInputArguments, ParamArguments, TextArguments, VectorArguments,
     WritingArguments, set,
 };
-pub use points::{PointsCommand, PointsEmbedArguments};
 pub use index::{IndexAddArguments, IndexBuildArguments, IndexCommand, IndexRemoveArguments};
+pub use points::{PointsCommand, PointsEmbedArguments};
 #[cfg(feature = "serve")]
 pub use serve::{ExplainArguments, LimitArguments, ServeArguments, ServeLog};
 pub use values::{FrequencySource, OnEmpty};

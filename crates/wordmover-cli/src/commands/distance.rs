@@ -8,7 +8,9 @@ use serde::Serialize;
 use wordmover::transport::Amount;
 use wordmover::wmd::{self, WordMove};
 use wordmover::{
-    Document, DocumentModel, ModelFile, document_model::DocumentParams, space::{Metric, Normalization},
+    Document, DocumentModel, ModelFile,
+    document_model::DocumentParams,
+    space::{Metric, Normalization},
 };
 
 use super::plan_svg;

@@ -27,7 +27,7 @@ pub fn run(arguments: &ExplainArguments, quiet: bool) -> Result<()> {
     check_outputs(&[("--html", Some(&arguments.html))], &inputs, force)?;
     let model = documents(
         arguments.model.as_deref(),
-        None,
+        (None, None),
         &arguments.vectors,
         &arguments.text,
     )?;

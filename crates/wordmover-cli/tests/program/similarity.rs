@@ -10,7 +10,9 @@ const PAIRS: &str = "5\tA cat sat on the mat\tA cat sat on the mat\n\
                      0.5\tcat\tThe president greets the press\n\
                      0\tᚠᚢᚦ\tcat\n";
 
-const METHODS: [&str; 8] = ["blend", "wme", "kernel", "wmd", "wrd", "average", "tfidf", "sif"];
+const METHODS: [&str; 8] = [
+    "blend", "wme", "kernel", "wmd", "wrd", "average", "tfidf", "sif",
+];
 
 #[test]
 fn pairs_get_scores_and_scored_pairs_correlations() {
