@@ -245,7 +245,8 @@ fn without_folds(
         chosen.features = chosen.table.features(n_features, gamma, true);
     }
     reporter.note(
-        "no class has two training documents: none can be held out, and the parameters are          the usual ones, not chosen"
+        "no class has two training documents: none can be held out, and the parameters are \
+         the usual ones, not chosen"
             .to_owned(),
     )?;
     Ok(chosen)
