@@ -300,7 +300,8 @@ fn machine(attachment: &Attachment, metadata: &Metadata) -> Result<Machine, Stri
     let one_each = !several_labels;
     let (n_classes, shape) = (classes.len(), (n_terms, n_dense));
     let (classes, all, intercepts) = ascending(classes, all, intercepts);
-    let linear = LinearClassifier::from_parts(classes, one_each, shape, all, intercepts);
+    let linear = LinearClassifier::from_parts(classes, one_each, shape, all, intercepts)
+        .map_err(|error| error.to_string())?;
     let mut calibration = None;
     if attachment.tensors.iter().any(|tensor| tensor.0 == SIGMOIDS) {
         let values = tensor(SIGMOIDS, &[n_machines, 2])?;
@@ -313,7 +314,7 @@ fn machine(attachment: &Attachment, metadata: &Metadata) -> Result<Machine, Stri
     }
     Ok(Machine {
         terms,
-        linear: linear.map_err(|error| error.to_string())?,
+        linear,
         intercepts_without_meanings: without,
         calibration,
     })

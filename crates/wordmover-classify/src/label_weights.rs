@@ -223,7 +223,8 @@ mod tests {
         let factors = Divergences::new(&corpus, true, 0).unwrap().factors(1.0);
         let id = |word: &str| Word::Known(corpus.vectors().id(word).unwrap());
         assert_eq!(factors.all.of(id("all")), LEAST);
-        assert!(factors.all.of(id("left")) > 1.0);
+        // With four words, one of the two that tell is the median.
+        assert!(factors.all.of(id("left")) >= 1.0);
         // Only its own document has it.
         let own = factors.fold_of[40];
         assert_eq!(factors.by_fold[own].of(id("rare")), 1.0);

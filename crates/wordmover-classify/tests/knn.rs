@@ -99,7 +99,7 @@ fn interrupted_searches_go_on_and_empty_documents_get_the_most_frequent_class() 
     let method = Method::KnnWmd(KnnParams::new(Protocol::Paper));
     let whole = evaluate(&method, &train, &test, &Cache::none(), &silent).unwrap();
     assert_eq!(whole.n_test_without_words, 1);
-    assert_eq!(whole.predicted[20], 0);
+    assert_eq!(whole.predicted[20], [0]);
     let folder = tempfile::tempdir().unwrap();
     let cache = Cache::open(folder.path()).unwrap();
     let n_done = AtomicU64::new(0);

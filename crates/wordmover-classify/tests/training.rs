@@ -96,13 +96,16 @@ fn candidates_race_word_weights_first_then_random_documents() {
 #[test]
 fn stop_words_are_kept_where_they_tell() {
     use wordmover::text::{StopWords, Tokenizer};
-    // `c` words are stop words, and tell the classes apart.
+    // `c` words are stop words, and only they tell the classes apart.
     let tokenizer = Tokenizer {
         stop_words: StopWords::from_lines(&(0..8).map(|i| format!("c{i}\n")).collect::<String>()),
         ..Tokenizer::default()
     };
     let texts = |n: usize| -> Vec<(&str, String)> {
-        let text = |i: usize| format!("{}{} a{} b{}", ["c", "b"][i % 2], i % 8, i % 7, i % 5);
+        let text = |i: usize| match i % 2 {
+            0 => format!("c{} a{} b{}", i % 8, i % 7, i % 5),
+            _ => format!("a{} b{}", i % 7, i % 5),
+        };
         (0..n).map(|i| (["x", "y"][i % 2], text(i))).collect()
     };
     let texts = texts(80);
@@ -468,7 +471,7 @@ fn several_labels_are_learnt_and_predicted() {
         assert!(training.held_out.as_ref().unwrap().confusion.is_none());
         let test = classifier.test(&counted(&test), &silent).unwrap();
         assert!(test.figures.micro_f1 > 0.85, "{views}: {:?}", test.figures);
-        assert!(test.figures.accuracy < test.figures.micro_f1);
+        assert!(test.figures.accuracy <= test.figures.micro_f1);
         let found = &classifier.predict(&["a1 a2 a3 b1 b2 b3"]).unwrap()[0];
         assert_eq!(found.classes, [0, 1], "{views}");
         let bytes = classifier.to_bytes(true).unwrap();

@@ -314,3 +314,103 @@ fn add(sums: &mut [f64], others: &[f64]) {
         .zip(others)
         .for_each(|(sum, other)| *sum += other);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::split::spread_folds;
+
+    /// Solves `a x = b` by elimination.
+    fn solve(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
+        let n = b.len();
+        for i in 0..n {
+            let pivot = (i..n).max_by(|&p, &q| a[p][i].abs().total_cmp(&a[q][i].abs()));
+            a.swap(i, pivot.unwrap());
+            b.swap(i, pivot.unwrap());
+            for k in i + 1..n {
+                let factor = a[k][i] / a[i][i];
+                for j in i..n {
+                    a[k][j] -= factor * a[i][j];
+                }
+                b[k] -= factor * b[i];
+            }
+        }
+        for i in (0..n).rev() {
+            let known: f64 = (i + 1..n).map(|j| a[i][j] * b[j]).sum();
+            b[i] = (b[i] - known) / a[i][i];
+        }
+        b
+    }
+
+    fn made_up(n_rows: usize, n_columns: usize) -> (Vec<f32>, Vec<usize>) {
+        let labels: Vec<usize> = (0..n_rows).map(|row| row % 3).collect();
+        let value = |i: usize| ((i * i * 7 + i * 31) % 101) as f32 / 50.0;
+        let values = (0..n_rows * n_columns)
+            .map(|i| value(i) + (labels[i / n_columns] * (i % n_columns % 3)) as f32)
+            .collect();
+        (values, labels)
+    }
+
+    #[test]
+    fn values_are_those_of_the_normal_equations_by_columns_and_by_rows() {
+        for (n_rows, n_columns) in [(40, 5), (12, 30)] {
+            let (values, labels) = made_up(n_rows, n_columns);
+            let features = Features::new(&values, n_columns).unwrap();
+            let targets = Targets::one_each(&labels).unwrap();
+            let splits = spread_folds(&labels, 4, 1).unwrap();
+            let problem = Problem::new(features, &targets, &splits);
+            let x: Vec<Vec<f64>> = problem
+                .values
+                .chunks_exact(n_columns + 1)
+                .map(|row| row.iter().map(|&x| f64::from(x)).collect())
+                .collect();
+            let cost = 0.2;
+            for (s, split) in splits.iter().enumerate() {
+                let found = problem.held_out_values(s, cost);
+                for class in 0..3 {
+                    let n = n_columns + 1;
+                    let mut a = vec![vec![0.0; n]; n];
+                    let mut b = vec![0.0; n];
+                    for &row in &split.train {
+                        let y = if labels[row] == class { 1.0 } else { -1.0 };
+                        for i in 0..n {
+                            b[i] += x[row][i] * y;
+                            (0..n).for_each(|j| a[i][j] += x[row][i] * x[row][j]);
+                        }
+                    }
+                    (0..n).for_each(|i| a[i][i] += 0.5 / cost);
+                    let w = solve(a, b);
+                    for (position, &row) in split.test.iter().enumerate() {
+                        let value: f64 = x[row].iter().zip(&w).map(|(x, w)| x * w).sum();
+                        let found = found[position * 3 + class];
+                        assert!((found - value).abs() < 1e-6, "{n_rows}: {found} {value}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn points_are_scores_and_what_does_not_fit_is_refused() {
+        let (values, labels) = made_up(60, 5);
+        let features = Features::new(&values, 5).unwrap();
+        let targets = Targets::one_each(&labels).unwrap();
+        let splits = spread_folds(&labels, 5, 1).unwrap();
+        let go_on = || ControlFlow::Continue(());
+        let search = |costs: &[f64], splits: &[Split]| {
+            super::search(costs, features, &targets, splits, &go_on)
+        };
+        let points = search(&[1e-9, 1.0], &splits).unwrap();
+        // Least squares miss much of a class between two others.
+        assert!(points[1].score > points[0].score, "{points:?}");
+        assert_eq!(points[1].cost, 1.0);
+        assert!(search(&[], &splits).is_err());
+        assert!(search(&[f64::NAN], &splits).is_err());
+        assert!(search(&[1.0], &[]).is_err());
+        let twice = [splits[0].clone(), splits[0].clone()];
+        assert!(search(&[1.0], &twice).is_err());
+        let stop = || ControlFlow::Break(());
+        let stopped = super::search(&[1.0], features, &targets, &splits, &stop);
+        assert_eq!(stopped, Err(Error::Interrupted));
+    }
+}
