@@ -50,7 +50,7 @@ class Fitter:
     """
     Counted words and parameters, ready to fit a model.
     """
-    def __new__(cls, /, counts: WordCounts, *, vectors: WordVectors, n_features: SupportsIndex, d_max: SupportsIndex, weights: str, normalization: str | None, random_words: str, post_processing: str, components: str, case: str, stop_words: Any, unknown: str | None, min_count: SupportsIndex, max_words: SupportsIndex, seed: SupportsIndex) -> Fitter:
+    def __new__(cls, /, counts: WordCounts, *, vectors: WordVectors, n_features: SupportsIndex, d_max: SupportsIndex, weights: str, normalization: str | None, random_words: str, metric: str, post_processing: str, components: str, case: str, stop_words: Any, unknown: str | None, min_count: SupportsIndex, max_words: SupportsIndex, seed: SupportsIndex) -> Fitter:
         """
         Takes note of the corpus.
         """
@@ -161,6 +161,33 @@ class Model:
     def vectors(self, /) -> WordVectors:
         """
         The word vectors it was fitted with.
+        """
+
+@final
+class PointModel:
+    """
+    A fitted embedding of sets of points.
+    """
+    def __reduce__(self, /) -> tuple[object, ...]: ...
+    @staticmethod
+    def _from_parts(params: object, gamma: SupportsFloat | SupportsIndex | None, dim: SupportsIndex, lengths: object, points: object) -> PointModel:
+        """
+        What pickles are read with.
+        """
+    @property
+    def dim(self, /) -> int: ...
+    @staticmethod
+    def fit(points: numpy.typing.NDArray[numpy.float32], offsets: numpy.typing.NDArray[numpy.int64], weights: numpy.typing.NDArray[numpy.float64] | None, *, n_features: SupportsIndex, d_max: SupportsIndex, gamma: object, random_points: str, metric: str, seed: SupportsIndex) -> PointModel:
+        """
+        Draws random sets around the given ones.
+        """
+    @property
+    def gamma(self, /) -> float | None: ...
+    @property
+    def n_features(self, /) -> int: ...
+    def transform(self, /, points: numpy.typing.NDArray[numpy.float32], offsets: numpy.typing.NDArray[numpy.int64], weights: numpy.typing.NDArray[numpy.float64] | None, *, progress: Any | None = None) -> numpy.typing.NDArray[numpy.float32]:
+        """
+        The features of sets, a row for each.
         """
 
 @final
@@ -277,6 +304,16 @@ def count_words(documents: Any, *, vectors: WordVectors, case: str, stop_words: 
     Counts the words of documents.
     """
 
+def document_kernel(model: Model, first: Bags, second: Bags) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], bool, float]:
+    """
+    The kernel of a model between documents, its standard errors, whether it is exact, and gamma.
+    """
+
+def edit_distances(first: Sequence[str], second: Sequence[str]) -> numpy.typing.NDArray[numpy.float64]:
+    """
+    Edit distances between strings.
+    """
+
 def embed_column(model: Model, column: object, *, progress: Any | None = None) -> ArrowColumn:
     """
     Embeds a column of texts; missing texts have missing embeddings.
@@ -296,6 +333,16 @@ def fit_svm_of_paper(rows: numpy.typing.NDArray[numpy.float32], classes: numpy.t
 def get_num_threads() -> int:
     """
     The number of threads that work is spread over.
+    """
+
+def point_distances(points: numpy.typing.NDArray[numpy.float32], offsets: numpy.typing.NDArray[numpy.int64], weights: numpy.typing.NDArray[numpy.float64] | None, other_points: numpy.typing.NDArray[numpy.float32], other_offsets: numpy.typing.NDArray[numpy.int64], other_weights: numpy.typing.NDArray[numpy.float64] | None, *, metric: str) -> numpy.typing.NDArray[numpy.float64]:
+    """
+    Exact Wasserstein distances between sets of points.
+    """
+
+def series_distances(kind: str, points: numpy.typing.NDArray[numpy.float64], offsets: numpy.typing.NDArray[numpy.int64], other_points: numpy.typing.NDArray[numpy.float64], other_offsets: numpy.typing.NDArray[numpy.int64], *, window: SupportsIndex | None = None) -> numpy.typing.NDArray[numpy.float64]:
+    """
+    Distances between series or sets of points: dynamic time warping, or Hausdorff's.
     """
 
 def set_num_threads(n_threads: SupportsIndex | None) -> None:
@@ -321,6 +368,11 @@ def transport_list(costs: list[numpy.typing.NDArray[numpy.float64]], supplies: l
     The optimal costs of problems of any shapes.
     """
 
+def transport_partial(costs: numpy.typing.NDArray[numpy.float64], supply: numpy.typing.NDArray[numpy.float64], demand: numpy.typing.NDArray[numpy.float64], *, mass: SupportsFloat | SupportsIndex | None = None, penalty: SupportsFloat | SupportsIndex | None = None) -> tuple[float, float, numpy.typing.NDArray[numpy.float64], tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], float]]:
+    """
+    Partial transport of one problem: cost of the plan, mass moved, plan and dual values.
+    """
+
 def transport_solution(costs: numpy.typing.NDArray[numpy.float64], supply: numpy.typing.NDArray[numpy.float64], demand: numpy.typing.NDArray[numpy.float64], /) -> tuple[float, numpy.typing.NDArray[numpy.float64], tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]]:
     """
     The optimal cost of one problem, its plan as a matrix, and its dual values.
@@ -331,7 +383,7 @@ def transport_stack(costs: numpy.typing.NDArray[numpy.float64], supplies: numpy.
     The optimal costs of problems of one shape: `costs[i]`, `supplies[i]`, `demands[i]`.
     """
 
-def word_movers_distance(a: Any, b: Any, *, vectors: WordVectors, normalization: str | None, case: str, stop_words: Any, return_plan: bool) -> tuple[float, list[tuple[str, str, float, float]] | None]:
+def word_movers_distance(a: Any, b: Any, *, vectors: WordVectors, normalization: str | None, metric: str, case: str, stop_words: Any, mass: SupportsFloat | SupportsIndex | None, penalty: SupportsFloat | SupportsIndex | None, return_plan: bool) -> tuple[float, list[tuple[str, str, float, float]] | None]:
     """
     The distance of two documents, and its plan if asked for.
     """
@@ -349,17 +401,23 @@ __all__ = [
     "Index",
     "Model",
     "ModelError",
+    "PointModel",
     "WordCounts",
     "WordVectors",
     "count_words",
+    "document_kernel",
+    "edit_distances",
     "embed_column",
     "fit_svm",
     "fit_svm_of_paper",
     "get_num_threads",
+    "point_distances",
+    "series_distances",
     "set_num_threads",
     "svm_decision_values",
     "transport_cost",
     "transport_list",
+    "transport_partial",
     "transport_solution",
     "transport_stack",
     "word_movers_distance",
