@@ -309,7 +309,7 @@ def document_kernel(model: Model, first: Bags, second: Bags) -> tuple[numpy.typi
     The kernel of a model between documents, its standard errors, whether it is exact, and gamma.
     """
 
-def edit_distances(first: Sequence[str], second: Sequence[str]) -> numpy.typing.NDArray[numpy.float64]:
+def edit_distances(first: SupportsGetItem[int, str], second: SupportsGetItem[int, str]) -> numpy.typing.NDArray[numpy.float64]:
     """
     Edit distances between strings.
     """
