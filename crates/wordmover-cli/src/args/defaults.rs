@@ -18,7 +18,11 @@ pub fn command() -> Command {
         .mut_subcommand("fit", |command| with_defaults(command, &embed))
         .mut_subcommand("similarity", |command| {
             let command = with_defaults(command, &EmbeddingParams::for_similarity());
-            with_default(command, "stop_words", "none; smart with --method wmd or wrd")
+            with_default(
+                command,
+                "stop_words",
+                "none; smart with --method wmd or wrd",
+            )
         })
         .mut_subcommand("distance", |command| with_text_defaults(command, &embed))
         .mut_subcommand("search", |command| with_text_defaults(command, &embed))
@@ -102,7 +106,11 @@ mod tests {
             ("--seed", "0", "0"),
             ("--min-count", "1", "1"),
             ("--max-words", "500", "500"),
-            ("--stop-words", "smart", "none; smart with --method wmd or wrd"),
+            (
+                "--stop-words",
+                "smart",
+                "none; smart with --method wmd or wrd",
+            ),
             ("--case", "lower", "lower"),
         ] {
             assert_eq!(default_of("embed", option), embed, "{option}");
