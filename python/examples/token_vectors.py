@@ -84,15 +84,34 @@ def cosines(x: NDArray[Any], y: NDArray[Any]) -> NDArray[Any]:
     return np.asarray((x * y).sum(1) / lengths)
 
 
-def compare_pairs(sets: list[Any], scores: NDArray[Any]) -> dict[str, float]:
-    """Pearson's correlation with people's scores, in per cent."""
+def pair_distances(
+    sets: list[Any], metric: str, weights: list[Any] | None = None
+) -> NDArray[Any]:
+    """Distances of the first set to the second, of the third to the fourth, and so on."""
+    def weight(i: int) -> Any:
+        return None if weights is None else [weights[i]]
+
+    found = [wasserstein_distances([sets[i]], [sets[i + 1]], metric=metric, weights=weight(i),
+                                   other_weights=weight(i + 1))[0, 0]
+             for i in range(0, len(sets), 2)]
+    return np.array(found)
+
+
+def compare_pairs(
+    sets: list[Any], scores: NDArray[Any], *, has_special: bool = True
+) -> dict[str, float]:
+    """Pearson's correlation with people's scores, in per cent. The tokens at both ends of a text
+    are special ones of the model, if it has them."""
     means = np.stack([tokens.mean(0) for tokens in sets])
-    first, second = sets[::2], sets[1::2]
-    found: dict[str, Any] = {"mean pooling, cosine": cosines(means[::2], means[1::2])}
-    for metric in ["euclidean", "cosine"]:
-        distances = [wasserstein_distances([x], [y], metric=metric)[0, 0]
-                     for x, y in zip(first, second)]
-        found[f"Wasserstein distance, {metric}"] = -np.array(distances)
+    words = [each[1:-1] if has_special and len(each) > 2 else each for each in sets]
+    lengths = [np.linalg.norm(each, axis=1) for each in words]
+    found: dict[str, Any] = {
+        "mean pooling, cosine": cosines(means[::2], means[1::2]),
+        "Wasserstein distance, euclidean": -pair_distances(sets, "euclidean"),
+        "Wasserstein distance, cosine": -pair_distances(sets, "cosine"),
+        "Wasserstein distance, cosine, words alone": -pair_distances(words, "cosine"),
+        "the same, by length": -pair_distances(words, "cosine", lengths),
+    }
     for points in ["uniform", "sets"]:
         features = WassersteinEmbedding(n_features=1024, d_max=3, random_points=points)
         rows = make_pipeline(features, StandardScaler()).fit_transform(sets)
@@ -135,7 +154,7 @@ def quick() -> None:
     labels = rng.integers(3, size=60)
     sets = [np.stack([vectors[word] for word in rng.choice(topics[label], 3)]) for label in labels]
     scores = (labels[::2] == labels[1::2]).astype(float)
-    pairs = compare_pairs(sets, scores)
+    pairs = compare_pairs(sets, scores, has_special=False)
     accuracies = compare_classifiers(sets, labels, np.arange(60) < 30, n_features=64)
     show(pairs)
     show(accuracies)

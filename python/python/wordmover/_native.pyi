@@ -108,7 +108,7 @@ class Fitter:
     """
     Counted words and parameters, ready to fit a model.
     """
-    def __new__(cls, /, counts: WordCounts, *, vectors: WordVectors, n_features: SupportsIndex, d_max: SupportsIndex, weights: str, normalization: str | None, random_words: str, post_processing: str, components: str, case: str, stop_words: Any, unknown: str | None, min_count: SupportsIndex, max_words: SupportsIndex, seed: SupportsIndex) -> Fitter:
+    def __new__(cls, /, counts: WordCounts, *, vectors: WordVectors, n_features: SupportsIndex, d_max: SupportsIndex, weights: str, normalization: str | None, random_words: str, metric: str, post_processing: str, components: str, case: str, stop_words: Any, unknown: str | None, min_count: SupportsIndex, max_words: SupportsIndex, seed: SupportsIndex) -> Fitter:
         """
         Takes note of the corpus.
         """
@@ -229,6 +229,33 @@ class Model:
     def vectors(self, /) -> WordVectors:
         """
         The word vectors it was fitted with.
+        """
+
+@final
+class PointModel:
+    """
+    A fitted embedding of sets of points.
+    """
+    def __reduce__(self, /) -> tuple[object, ...]: ...
+    @staticmethod
+    def _from_parts(params: object, gamma: SupportsFloat | SupportsIndex | None, dim: SupportsIndex, lengths: object, points: object) -> PointModel:
+        """
+        What pickles are read with.
+        """
+    @property
+    def dim(self, /) -> int: ...
+    @staticmethod
+    def fit(points: numpy.typing.NDArray[numpy.float32], offsets: numpy.typing.NDArray[numpy.int64], weights: numpy.typing.NDArray[numpy.float64] | None, *, n_features: SupportsIndex, d_max: SupportsIndex, gamma: object, random_points: str, metric: str, seed: SupportsIndex) -> PointModel:
+        """
+        Draws random sets around the given ones.
+        """
+    @property
+    def gamma(self, /) -> float | None: ...
+    @property
+    def n_features(self, /) -> int: ...
+    def transform(self, /, points: numpy.typing.NDArray[numpy.float32], offsets: numpy.typing.NDArray[numpy.int64], weights: numpy.typing.NDArray[numpy.float64] | None, *, progress: Any | None = None) -> numpy.typing.NDArray[numpy.float32]:
+        """
+        The features of sets, a row for each.
         """
 
 @final
@@ -415,6 +442,16 @@ def count_words(documents: Any, *, vectors: WordVectors, case: str, stop_words: 
     Counts the words of documents.
     """
 
+def document_kernel(model: Model, first: Bags, second: Bags) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], bool, float]:
+    """
+    The kernel of a model between documents, its standard errors, whether it is exact, and gamma.
+    """
+
+def edit_distances(first: SupportsGetItem[int, str], second: SupportsGetItem[int, str]) -> numpy.typing.NDArray[numpy.float64]:
+    """
+    Edit distances between strings.
+    """
+
 def embed_column(model: Model, column: object, *, progress: Any | None = None) -> ArrowColumn:
     """
     Embeds a column of texts; missing texts have missing embeddings.
@@ -528,9 +565,12 @@ __all__ = [
     "Index",
     "Model",
     "ModelError",
+    "PointModel",
     "WordCounts",
     "WordVectors",
     "count_words",
+    "document_kernel",
+    "edit_distances",
     "embed_column",
     "fit_svm",
     "fit_svm_of_paper",

@@ -162,7 +162,8 @@ fn bad_points_are_refused_with_their_position() {
     );
     let mut sets = PointSets::new(2).unwrap();
     sets.push(&[0.0, 1.0], None).unwrap();
-    let cases: [(&[f32], Option<&[f64]>, &str); 7] = [
+    type Case<'c> = (&'c [f32], Option<&'c [f64]>, &'c str);
+    let cases: [Case; 7] = [
         (
             &[1.0],
             None,
