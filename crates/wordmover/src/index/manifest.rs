@@ -228,6 +228,8 @@ impl Manifest {
             let fits = removed.is_none_or(|removed| {
                 removed.documents <= segment.documents && removed.tokens <= segment.tokens
             });
+            // Eight bytes of a document are in the file at least: nothing is allocated for more.
+            let fits = fits && segment.data.bytes / 8 >= segment.documents as u64;
             if !fits || !(segment.radius.is_finite() && segment.radius >= 0.0) {
                 return Err(format!("what it says of {} cannot be", segment.data.file));
             }
@@ -242,7 +244,7 @@ impl Manifest {
     fn to_bytes(&self) -> Vec<u8> {
         let index = serde_json::to_string(self).expect("plain values");
         let checksum = hex(&Sha256::digest(index.as_bytes()));
-        format!("{START}\"{checksum}\",\"index\":{index}}}\n").into_bytes()
+        format!("{START}\"{checksum}\",\"index\":{index}}}").into_bytes()
     }
 
     /// All files that it names.
