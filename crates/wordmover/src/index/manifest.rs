@@ -211,7 +211,7 @@ impl Manifest {
             ));
         }
         let limit = u32::MAX as usize;
-        let counts = self.segments.iter().flat_map(|segment| {
+        let mut counts = self.segments.iter().flat_map(|segment| {
             [
                 segment.documents,
                 segment.known_words,
@@ -219,7 +219,7 @@ impl Manifest {
                 segment.other_words,
             ]
         });
-        let sum = counts.fold(Some(0usize), |sum, n| sum?.checked_add(n));
+        let sum = counts.try_fold(0usize, |sum, n| sum.checked_add(n));
         if sum.is_none_or(|sum| sum >= limit) {
             return Err("it counts more than an index can hold".to_owned());
         }
@@ -230,7 +230,7 @@ impl Manifest {
             });
             // Eight bytes of a document are in the file at least: nothing is allocated for more.
             let fits = fits && segment.data.bytes / 8 >= segment.documents as u64;
-            if !fits || !(segment.radius.is_finite() && segment.radius >= 0.0) {
+            if !(fits && segment.radius.is_finite() && segment.radius >= 0.0) {
                 return Err(format!("what it says of {} cannot be", segment.data.file));
             }
         }
