@@ -125,7 +125,7 @@ impl SearchedCorpus for SearchIndex {
         let (mut known, mut unknown) = (Vec::new(), Vec::new());
         let mut weights = Vec::with_capacity(bag.len());
         for (number, weight) in bag {
-            if !self.has_vector(number) || !(weight.is_finite() && weight > 0.0) {
+            if !(self.has_vector(number) && weight.is_finite() && weight > 0.0) {
                 let reason = "a bag in it has a word without a vector, or without a weight";
                 return self.found(Err(segment.bad(reason)));
             }

@@ -29,7 +29,7 @@ pub enum IndexError {
     #[error("another program is writing the index")]
     Locked,
     /// Something is there already.
-    #[error("the file exists")]
+    #[error("it exists already")]
     Exists,
     /// Two documents would have the same id.
     #[error("there are two documents with the id {id:?}")]

@@ -211,7 +211,7 @@ impl Manifest {
             ));
         }
         let limit = u32::MAX as usize;
-        let counts = self.segments.iter().flat_map(|segment| {
+        let mut counts = self.segments.iter().flat_map(|segment| {
             [
                 segment.documents,
                 segment.known_words,
@@ -219,7 +219,7 @@ impl Manifest {
                 segment.other_words,
             ]
         });
-        let sum = counts.fold(Some(0usize), |sum, n| sum?.checked_add(n));
+        let sum = counts.try_fold(0usize, |sum, n| sum.checked_add(n));
         if sum.is_none_or(|sum| sum >= limit) {
             return Err("it counts more than an index can hold".to_owned());
         }
@@ -228,7 +228,9 @@ impl Manifest {
             let fits = removed.is_none_or(|removed| {
                 removed.documents <= segment.documents && removed.tokens <= segment.tokens
             });
-            if !fits || !(segment.radius.is_finite() && segment.radius >= 0.0) {
+            // Eight bytes of a document are in the file at least: nothing is allocated for more.
+            let fits = fits && segment.data.bytes / 8 >= segment.documents as u64;
+            if !(fits && segment.radius.is_finite() && segment.radius >= 0.0) {
                 return Err(format!("what it says of {} cannot be", segment.data.file));
             }
         }
@@ -242,7 +244,7 @@ impl Manifest {
     fn to_bytes(&self) -> Vec<u8> {
         let index = serde_json::to_string(self).expect("plain values");
         let checksum = hex(&Sha256::digest(index.as_bytes()));
-        format!("{START}\"{checksum}\",\"index\":{index}}}\n").into_bytes()
+        format!("{START}\"{checksum}\",\"index\":{index}}}").into_bytes()
     }
 
     /// All files that it names.

