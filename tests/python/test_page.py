@@ -48,11 +48,13 @@ def service(tmp_path_factory, wordmover):
         for text in texts
     )
     (folder / "train.tsv").write_text("label\ttext\n" + labelled)
-    wordmover("index", "build", folder / "docs.txt", "-o", folder / "docs.wmi")
-    wordmover(
-        "train", folder / "train.tsv", "--label-column", "label", "--column", "text", "-o", folder / "c.wmc"
-    )
-    service = Service("--index", folder / "docs.wmi", "--classifier", folder / "c.wmc")
+    few = ["--features", "64"]
+    wordmover("fit", folder / "docs.txt", "-o", folder / "m.wme", *few)
+    wordmover("index", "build", folder / "docs.txt", "-o", folder / "docs.wmi", "--model", folder / "m.wme")
+    columns = ["--label-column", "label", "--column", "text"]
+    wordmover("train", folder / "train.tsv", *columns, "-o", folder / "c.wmc", "--views", "words", *few)
+    files = ["--model", folder / "m.wme", "--index", folder / "docs.wmi", "--classifier", folder / "c.wmc"]
+    service = Service(*files)
     yield service
     assert service.stop() == 0
 

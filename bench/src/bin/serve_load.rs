@@ -29,7 +29,9 @@ fn main() -> Result<(), Failure> {
             .map(|_| scope.spawn(|| client(address, &texts, &next, n_requests)))
             .collect();
         let joined = clients.into_iter().map(|client| client.join());
-        joined.map(|part| part.unwrap_or_else(|_| Err("a client failed".into()))).collect()
+        joined
+            .map(|part| part.unwrap_or_else(|_| Err("a client failed".into())))
+            .collect()
     });
     let seconds = start.elapsed().as_secs_f64();
     let n_failed = parts.iter().filter(|part| part.is_err()).count();
@@ -37,7 +39,9 @@ fn main() -> Result<(), Failure> {
     times.sort_unstable();
     let quantile = |share: f64| {
         let at = (share * times.len() as f64) as usize;
-        times.get(at.min(times.len().saturating_sub(1))).map(|time| time.as_secs_f64() * 1e3)
+        times
+            .get(at.min(times.len().saturating_sub(1)))
+            .map(|time| time.as_secs_f64() * 1e3)
     };
     println!(
         "{}",
@@ -94,7 +98,11 @@ fn read_answer(reader: &mut BufReader<TcpStream>) -> Result<(), Failure> {
     loop {
         line.clear();
         reader.read_line(&mut line)?;
-        match line.trim_end().to_ascii_lowercase().strip_prefix("content-length: ") {
+        match line
+            .trim_end()
+            .to_ascii_lowercase()
+            .strip_prefix("content-length: ")
+        {
             Some(given) => length = given.parse()?,
             None if line.trim_end().is_empty() => break,
             None => {}

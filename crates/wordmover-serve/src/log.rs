@@ -103,7 +103,11 @@ impl Log {
             "bytes": answered.n_bytes,
             "error": answered.error,
         });
-        if self.lines.try_send(Line::Written(line.to_string())).is_err() {
+        if self
+            .lines
+            .try_send(Line::Written(line.to_string()))
+            .is_err()
+        {
             self.metrics.log_lines_lost.fetch_add(1, Relaxed);
         }
     }

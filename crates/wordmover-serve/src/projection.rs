@@ -21,14 +21,21 @@ const REPELLED: usize = 4;
 pub(crate) fn onto_plane(mut rows: Vec<f32>, n_features: usize) -> (Vec<f32>, Vec<f32>) {
     let n = rows.len() / n_features.max(1);
     if n < 3 {
-        return (vec![0.5; n], (0..n).map(|i| 0.25 + 0.5 * i as f32).collect());
+        return (
+            vec![0.5; n],
+            (0..n).map(|i| 0.25 + 0.5 * i as f32).collect(),
+        );
     }
     to_unit_length(&mut rows, n_features);
     let components = components(&rows, n_features);
     let k = components.len() / n_features;
     let places: Vec<f32> = rows
         .par_chunks_exact(n_features)
-        .flat_map_iter(|row| components.chunks_exact(n_features).map(|axis| dot(row, axis)))
+        .flat_map_iter(|row| {
+            components
+                .chunks_exact(n_features)
+                .map(|axis| dot(row, axis))
+        })
         .collect();
     let neighbors = neighbors(&places, k);
     let mut plane: Vec<[f32; 2]> = places
@@ -56,7 +63,9 @@ fn to_unit_length(rows: &mut [f32], n_features: usize) {
     let n = (rows.len() / n_features) as f32;
     let mut mean = vec![0.0; n_features];
     for row in rows.chunks_exact(n_features) {
-        mean.iter_mut().zip(row).for_each(|(mean, x)| *mean += x / n);
+        mean.iter_mut()
+            .zip(row)
+            .for_each(|(mean, x)| *mean += x / n);
     }
     rows.par_chunks_exact_mut(n_features)
         .for_each(|row| row.iter_mut().zip(&mean).for_each(|(x, mean)| *x -= mean));
@@ -80,7 +89,9 @@ fn components(rows: &[f32], n_features: usize) -> Vec<f32> {
                 let mut next = vec![0.0; n_features];
                 for row in &sample {
                     let along = dot(row, axis);
-                    next.iter_mut().zip(*row).for_each(|(sum, x)| *sum += along * x);
+                    next.iter_mut()
+                        .zip(*row)
+                        .for_each(|(sum, x)| *sum += along * x);
                 }
                 next
             })
@@ -97,7 +108,9 @@ fn orthogonal(axes: &mut [Vec<f32>]) {
         let axis = &mut rest[0];
         for other in before.iter() {
             let along = dot(axis, other);
-            axis.iter_mut().zip(other).for_each(|(x, y)| *x -= along * y);
+            axis.iter_mut()
+                .zip(other)
+                .for_each(|(x, y)| *x -= along * y);
         }
         let length = dot(axis, axis).sqrt();
         let factor = if length > 1e-12 { 1.0 / length } else { 0.0 };
@@ -173,7 +186,10 @@ fn scale(plane: &mut [[f32; 2]], size: f32) {
         (values[cut], values[values.len() - 1 - cut])
     };
     let ranges = [range(0), range(1)];
-    let width = ranges.iter().map(|(low, high)| high - low).fold(1e-9, f32::max);
+    let width = ranges
+        .iter()
+        .map(|(low, high)| high - low)
+        .fold(1e-9, f32::max);
     for place in plane {
         for (axis, (low, high)) in ranges.into_iter().enumerate() {
             let middle = (low + high) / 2.0;
@@ -213,7 +229,9 @@ mod tests {
         let n_features = 16;
         let rows: Vec<f32> = (0..300)
             .flat_map(|i| {
-                let mut row: Vec<f32> = (0..n_features).map(|_| 0.3 * (chance.uniform() - 0.5)).collect();
+                let mut row: Vec<f32> = (0..n_features)
+                    .map(|_| 0.3 * (chance.uniform() - 0.5))
+                    .collect();
                 row[i % 3] += 1.0;
                 row
             })

@@ -53,6 +53,9 @@ impl LimitArguments {
         set(&mut limits.texts, size(self.max_texts));
         set(&mut limits.words, size(self.max_words));
         set(&mut limits.queue, size(self.queue));
-        set(&mut limits.request_time, self.timeout.map(Duration::from_secs));
+        set(
+            &mut limits.request_time,
+            self.timeout.map(Duration::from_secs),
+        );
     }
 }

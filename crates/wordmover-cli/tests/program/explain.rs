@@ -5,7 +5,10 @@ use crate::support::Place;
 #[test]
 fn two_texts_are_explained_in_one_file() {
     let place = Place::new();
-    let texts = ["Obama speaks to the media", "The president greets the <press>"];
+    let texts = [
+        "Obama speaks to the media",
+        "The president greets the <press>",
+    ];
     let arguments = ["explain", texts[0], texts[1], "--html", "plan.html"];
     assert_eq!(place.run_with(&arguments).stderr, "wrote plan.html\n");
     let page = place.read_text("plan.html");

@@ -93,8 +93,12 @@ fn classification<'a>(
         decision_value: values[class],
         probability: probabilities.map(|probabilities| probabilities[class]),
     });
-    let labels = prediction.classes.iter().map(|&class| names[class].as_str());
-    let nothing_known = "no word of this text is known: the label is the class most frequent in training";
+    let labels = prediction
+        .classes
+        .iter()
+        .map(|&class| names[class].as_str());
+    let nothing_known =
+        "no word of this text is known: the label is the class most frequent in training";
     Classification {
         object: "classification",
         index,
@@ -102,6 +106,9 @@ fn classification<'a>(
         labels: labels.collect(),
         classes: ranked.collect(),
         words,
-        warning: prediction.decision_values.is_none().then_some(nothing_known),
+        warning: prediction
+            .decision_values
+            .is_none()
+            .then_some(nothing_known),
     }
 }

@@ -86,7 +86,12 @@ fn draw(served: &Served) -> Result<Bytes, String> {
             let predicted = classifier.predict(&whole);
             let predicted = predicted.map_err(|error| wordmover::error_message::of(&error))?;
             let classes = classifier.classes();
-            Some(predicted.iter().map(|one| classes[one.class].clone()).collect())
+            Some(
+                predicted
+                    .iter()
+                    .map(|one| classes[one.class].clone())
+                    .collect(),
+            )
         }
         None => None,
     };

@@ -78,7 +78,9 @@ fn found((index, hit): (usize, Hit)) -> Found {
         score: hit.score,
         distance: hit.parts.distance,
         cosine: hit.parts.cosine,
-        words: words.map(|word| CommonWord { word, shared: true }).collect(),
+        words: words
+            .map(|word| CommonWord { word, shared: true })
+            .collect(),
     }
 }
 

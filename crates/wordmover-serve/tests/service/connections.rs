@@ -11,7 +11,8 @@ fn slow_and_silent_clients_are_cut_off_and_others_served() {
     let server = start(|params, _| params.limits.idle_time = Duration::from_millis(400));
     let mut silent = server.connect();
     let mut slow = server.connect();
-    slow.write_all(b"POST /v1/embeddings HTTP/1.1\r\nHost: loc").unwrap();
+    slow.write_all(b"POST /v1/embeddings HTTP/1.1\r\nHost: loc")
+        .unwrap();
     assert_eq!(server.get("/health").status, 200);
     let start = Instant::now();
     let mut left = Vec::new();
@@ -36,8 +37,12 @@ fn a_client_that_does_not_read_its_answer_is_cut_off() {
                 "POST /v1/embeddings HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
                 body.len()
             );
-            stream.set_write_timeout(Some(Duration::from_millis(500))).unwrap();
-            if stream.write_all(head.as_bytes()).is_err() || stream.write_all(body.as_bytes()).is_err() {
+            stream
+                .set_write_timeout(Some(Duration::from_millis(500)))
+                .unwrap();
+            if stream.write_all(head.as_bytes()).is_err()
+                || stream.write_all(body.as_bytes()).is_err()
+            {
                 break;
             }
         }
@@ -57,7 +62,12 @@ fn half_a_request_and_a_closed_connection_harm_nobody() {
         stream.write_all(&full.as_bytes()[..end]).unwrap();
         stream.shutdown(Shutdown::Both).unwrap();
     }
-    for garbage in [&b"\0\0\0\0"[..], b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"\x16\x03\x01\x02\x00\x01"] {
+    for garbage in [
+        &b"\0\0\0\0"[..],
+        b"GET\r\n\r\n",
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"\x16\x03\x01\x02\x00\x01",
+    ] {
         let mut stream = server.connect();
         stream.write_all(garbage).unwrap();
         let _ = stream.shutdown(Shutdown::Write);
@@ -88,7 +98,9 @@ fn a_connection_serves_many_requests() {
             let n = stream.read(&mut buffer).unwrap();
             assert!(n > 0);
             said.extend_from_slice(&buffer[..n]);
-            let Some(answer) = Answer::parse(&said) else { continue };
+            let Some(answer) = Answer::parse(&said) else {
+                continue;
+            };
             let length: usize = answer.header("content-length").unwrap().parse().unwrap();
             if answer.body.len() == length {
                 assert_eq!(answer.status, 200);
@@ -101,7 +113,10 @@ fn a_connection_serves_many_requests() {
 #[test]
 fn many_connections_at_once_are_batched_and_right() {
     let server = shared();
-    let due = server.post("/v1/embeddings", &json!({"input": TEXTS[0]})).json()["data"].clone();
+    let due = server
+        .post("/v1/embeddings", &json!({"input": TEXTS[0]}))
+        .json()["data"]
+        .clone();
     std::thread::scope(|scope| {
         for _ in 0..16 {
             scope.spawn(|| {

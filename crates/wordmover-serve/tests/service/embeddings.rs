@@ -19,7 +19,10 @@ fn bits(row: &[f32]) -> Vec<u32> {
 /// As `openai` decodes it.
 fn decoded(text: &str) -> Vec<f32> {
     let alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let digits = text.trim_end_matches('=').chars().map(|c| alphabet.find(c).unwrap() as u32);
+    let digits = text
+        .trim_end_matches('=')
+        .chars()
+        .map(|c| alphabet.find(c).unwrap() as u32);
     let (mut bytes, mut word, mut n_bits) = (Vec::new(), 0u32, 0);
     for digit in digits {
         word = word << 6 | digit;
@@ -30,7 +33,10 @@ fn decoded(text: &str) -> Vec<f32> {
             word &= (1 << n_bits) - 1;
         }
     }
-    bytes.chunks_exact(4).map(|four| f32::from_le_bytes(four.try_into().unwrap())).collect()
+    bytes
+        .chunks_exact(4)
+        .map(|four| f32::from_le_bytes(four.try_into().unwrap()))
+        .collect()
 }
 
 #[test]
@@ -39,7 +45,10 @@ fn embeddings_have_the_bits_of_the_library_in_either_encoding() {
     let answer = shared().post("/v1/embeddings", &json!({"input": TEXTS, "model": "small"}));
     assert_eq!(answer.status, 200, "{}", answer.text());
     let said = answer.json();
-    assert_eq!((&said["object"], &said["model"]), (&json!("list"), &json!("small")));
+    assert_eq!(
+        (&said["object"], &said["model"]),
+        (&json!("list"), &json!("small"))
+    );
     assert!(said.get("warnings").is_none());
     let n_words = said["usage"]["prompt_tokens"].as_u64().unwrap();
     assert!(n_words > 8 && said["usage"]["total_tokens"] == n_words);
@@ -58,14 +67,22 @@ fn embeddings_have_the_bits_of_the_library_in_either_encoding() {
 
 #[test]
 fn one_text_is_embedded_as_one_among_many() {
-    let alone = shared().post("/v1/embeddings", &json!({"input": TEXTS[1]})).json();
-    let among = shared().post("/v1/embeddings", &json!({"input": TEXTS})).json();
+    let alone = shared()
+        .post("/v1/embeddings", &json!({"input": TEXTS[1]}))
+        .json();
+    let among = shared()
+        .post("/v1/embeddings", &json!({"input": TEXTS}))
+        .json();
     assert_eq!(rows(&alone)[0], rows(&among)[1]);
 }
 
 #[test]
 fn dimensions_are_the_first_features_and_the_native_number_is_allowed() {
-    let full = rows(&shared().post("/v1/embeddings", &json!({"input": TEXTS[0]})).json());
+    let full = rows(
+        &shared()
+            .post("/v1/embeddings", &json!({"input": TEXTS[0]}))
+            .json(),
+    );
     for dimensions in [1, 7, 32] {
         let body = json!({"input": TEXTS[0], "dimensions": dimensions});
         let few = rows(&shared().post("/v1/embeddings", &body).json());
@@ -74,15 +91,23 @@ fn dimensions_are_the_first_features_and_the_native_number_is_allowed() {
     let (message, error) = shared()
         .post("/v1/embeddings", &json!({"input": "a", "dimensions": 33}))
         .error(400);
-    assert_eq!(message, "`dimensions` must be a whole number between 1 and 32, not 33");
+    assert_eq!(
+        message,
+        "`dimensions` must be a whole number between 1 and 32, not 33"
+    );
     assert_eq!(error["param"], "dimensions");
 }
 
 #[test]
 fn token_ids_are_refused_with_the_option_that_helps() {
     for input in [json!([1, 2, 3]), json!([[1, 2], [3]])] {
-        let (message, error) = shared().post("/v1/embeddings", &json!({"input": input})).error(400);
-        assert!(message.contains("check_embedding_ctx_length=False"), "{message}");
+        let (message, error) = shared()
+            .post("/v1/embeddings", &json!({"input": input}))
+            .error(400);
+        assert!(
+            message.contains("check_embedding_ctx_length=False"),
+            "{message}"
+        );
         assert_eq!(error["param"], "input");
         assert_eq!(error["type"], "invalid_request_error");
     }
@@ -90,11 +115,21 @@ fn token_ids_are_refused_with_the_option_that_helps() {
 
 #[test]
 fn a_text_without_words_says_so() {
-    let said = shared().post("/v1/embeddings", &json!({"input": [TEXTS[0], "!?", "the"]})).json();
+    let said = shared()
+        .post("/v1/embeddings", &json!({"input": [TEXTS[0], "!?", "the"]}))
+        .json();
     let warnings = said["warnings"].as_array().unwrap();
-    let indexes: Vec<u64> = warnings.iter().map(|w| w["index"].as_u64().unwrap()).collect();
+    let indexes: Vec<u64> = warnings
+        .iter()
+        .map(|w| w["index"].as_u64().unwrap())
+        .collect();
     assert_eq!(indexes, [1, 2]);
-    assert!(warnings[0]["message"].as_str().unwrap().contains("all zeros"));
+    assert!(
+        warnings[0]["message"]
+            .as_str()
+            .unwrap()
+            .contains("all zeros")
+    );
     assert!(rows(&said)[1].iter().all(|x| *x == 0.0));
 }
 
@@ -106,7 +141,9 @@ fn a_text_of_too_many_distinct_words_says_what_was_left_out() {
         .take(700)
         .map(str::to_owned)
         .collect();
-    let said = shared().post("/v1/embeddings", &json!({"input": words.join(" ")})).json();
+    let said = shared()
+        .post("/v1/embeddings", &json!({"input": words.join(" ")}))
+        .json();
     let message = said["warnings"][0]["message"].as_str().unwrap();
     assert!(message.contains("the 500 most frequent count"), "{message}");
 }
@@ -114,7 +151,9 @@ fn a_text_of_too_many_distinct_words_says_what_was_left_out() {
 #[test]
 fn similarities_are_cosines_of_these_embeddings() {
     let pairs = json!([[TEXTS[0], TEXTS[1]], [TEXTS[0], TEXTS[2]], [TEXTS[0], "?"]]);
-    let said = shared().post("/v1/similarity", &json!({"pairs": pairs})).json();
+    let said = shared()
+        .post("/v1/similarity", &json!({"pairs": pairs}))
+        .json();
     let z = model().transform(&TEXTS).unwrap();
     for other in [1, 2] {
         let due = wordmover::similarity::cosine(&z[..32], &z[other * 32..][..32]);
@@ -123,6 +162,11 @@ fn similarities_are_cosines_of_these_embeddings() {
     }
     assert_eq!(said["data"][2]["similarity"], 0.0);
     assert_eq!(said["warnings"][0]["index"], 2);
-    let (message, _) = shared().post("/v1/similarity", &json!({"pairs": [["a"]]})).error(400);
-    assert_eq!(message, "`pairs[0]` must be a list of two strings, not a list");
+    let (message, _) = shared()
+        .post("/v1/similarity", &json!({"pairs": [["a"]]}))
+        .error(400);
+    assert_eq!(
+        message,
+        "`pairs[0]` must be a list of two strings, not a list"
+    );
 }

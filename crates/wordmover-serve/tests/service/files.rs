@@ -53,18 +53,36 @@ fn an_index_is_searched_as_the_library_does_and_drawn_on_a_map() {
         let data = said["data"].as_array().unwrap();
         assert_eq!(data.len(), due.len());
         for (hit, due) in data.iter().zip(&due) {
-            assert_eq!((hit["id"].as_str(), hit["text"].as_str()), (Some(&*due.id), Some(&*due.text)));
-            assert_eq!(hit["score"].as_f64().unwrap().to_bits(), due.score.to_bits());
+            assert_eq!(
+                (hit["id"].as_str(), hit["text"].as_str()),
+                (Some(&*due.id), Some(&*due.text))
+            );
+            assert_eq!(
+                hit["score"].as_f64().unwrap().to_bits(),
+                due.score.to_bits()
+            );
             assert_eq!(hit["distance"].as_f64(), due.parts.distance);
         }
     }
-    let (message, error) = server.post("/v1/search", &json!({"query": "a", "by": "magic"})).error(400);
-    assert_eq!(message, "`by` must be one of hybrid, wmd, embedding, not the string \"magic\"");
+    let (message, error) = server
+        .post("/v1/search", &json!({"query": "a", "by": "magic"}))
+        .error(400);
+    assert_eq!(
+        message,
+        "`by` must be one of hybrid, wmd, embedding, not the string \"magic\""
+    );
     assert_eq!(error["param"], "by");
-    server.post("/v1/search", &json!({"query": "cat", "k": 1001})).error(400);
-    server.post("/v1/search", &json!({"query": "!?"})).error(400);
+    server
+        .post("/v1/search", &json!({"query": "cat", "k": 1001}))
+        .error(400);
+    server
+        .post("/v1/search", &json!({"query": "!?"}))
+        .error(400);
     let described = server.get("/v1/models").json()["data"][0]["index"].clone();
-    assert_eq!(described, json!({"documents": 4, "by": ["hybrid", "wmd", "embedding"]}));
+    assert_eq!(
+        described,
+        json!({"documents": 4, "by": ["hybrid", "wmd", "embedding"]})
+    );
 
     let map = loop {
         let answer = server.get("/v1/map");
@@ -74,7 +92,10 @@ fn an_index_is_searched_as_the_library_does_and_drawn_on_a_map() {
         assert_eq!(answer.error(503).1["code"], "being_drawn");
         std::thread::sleep(Duration::from_millis(20));
     };
-    assert_eq!((&map["ids"], &map["documents"]), (&json!(["0", "1", "2", "3"]), &json!(4)));
+    assert_eq!(
+        (&map["ids"], &map["documents"]),
+        (&json!(["0", "1", "2", "3"]), &json!(4))
+    );
     assert_eq!(map["texts"][3], TEXTS[3]);
     assert_eq!(map["labels"].as_array().unwrap().len(), 4);
     for place in map["x"].as_array().unwrap() {
@@ -86,7 +107,11 @@ fn an_index_is_searched_as_the_library_does_and_drawn_on_a_map() {
 #[test]
 fn classes_are_those_of_the_library_with_the_words_that_decided() {
     let server = with_files();
-    let texts = ["The striker scored in the final match", "Voters elected the minister", "?!"];
+    let texts = [
+        "The striker scored in the final match",
+        "Voters elected the minister",
+        "?!",
+    ];
     let said = server.post("/v1/classify", &json!({"input": texts})).json();
     let due = classifier().predict(&texts).unwrap();
     for (index, due) in due.iter().enumerate() {
@@ -98,13 +123,20 @@ fn classes_are_those_of_the_library_with_the_words_that_decided() {
             continue;
         };
         assert_eq!(classes[0]["label"], got["label"]);
-        assert_eq!(classes[0]["decision_value"].as_f64(), Some(values[due.class]));
+        assert_eq!(
+            classes[0]["decision_value"].as_f64(),
+            Some(values[due.class])
+        );
     }
-    let said = server.post("/v1/classify", &json!({"input": texts[0], "explain": true})).json();
+    let said = server
+        .post("/v1/classify", &json!({"input": texts[0], "explain": true}))
+        .json();
     let words = said["data"][0]["words"].as_array().unwrap();
     assert!(words[0]["effect"].as_f64().unwrap() > 0.0);
     assert!(words.iter().any(|word| word["word"] == "striker"));
-    let (message, _) = server.post("/v1/classify", &json!({"input": texts, "explain": true})).error(400);
+    let (message, _) = server
+        .post("/v1/classify", &json!({"input": texts, "explain": true}))
+        .error(400);
     assert_eq!(message, "`explain` takes one text at a time");
     server.stop();
 }

@@ -19,14 +19,26 @@ fn the_key_guards_what_the_models_say_and_nothing_else() {
         server.send("POST", "/v1/embeddings", &all, body.as_bytes())
     };
     assert_eq!(with(&[&format!("Authorization: Bearer {KEY}")]).status, 200);
-    for wrong in ["Authorization: Bearer wrong", "Authorization: Basic abc", "Authorization: Bearer", "X: y"] {
+    for wrong in [
+        "Authorization: Bearer wrong",
+        "Authorization: Basic abc",
+        "Authorization: Bearer",
+        "X: y",
+    ] {
         let answer = with(&[wrong]);
         let (_, error) = answer.error(401);
         assert_eq!(error["code"], "invalid_api_key");
         assert_eq!(answer.header("www-authenticate"), Some("bearer"));
         assert!(!answer.text().contains(KEY));
     }
-    for path in ["/health", "/ready", "/", "/docs", "/openapi.json", "/page.js"] {
+    for path in [
+        "/health",
+        "/ready",
+        "/",
+        "/docs",
+        "/openapi.json",
+        "/page.js",
+    ] {
         assert_eq!(server.get(path).status, 200, "{path}");
     }
     for path in ["/metrics", "/v1/models", "/v1/map"] {
@@ -36,11 +48,18 @@ fn the_key_guards_what_the_models_say_and_nothing_else() {
     std::fs::write(server.folder.path().join("key"), "another key is no word").unwrap();
     server.reload();
     server.wait_for_line("not reloaded");
-    std::fs::write(server.folder.path().join("key"), "another-key-of-some-length").unwrap();
+    std::fs::write(
+        server.folder.path().join("key"),
+        "another-key-of-some-length",
+    )
+    .unwrap();
     server.reload();
     server.wait_for_line("reloaded");
     with(&[&format!("Authorization: Bearer {KEY}")]).error(401);
-    assert_eq!(with(&["Authorization: Bearer another-key-of-some-length"]).status, 200);
+    assert_eq!(
+        with(&["Authorization: Bearer another-key-of-some-length"]).status,
+        200
+    );
     server.stop();
 }
 

@@ -27,7 +27,10 @@ fn limits_are_named_and_the_same_for_one_text_and_many() {
     let (message, _) = server.post("/v1/distance", &body).error(400);
     assert_eq!(message, "`first` has 3 distinct words; a plan may have 2");
     let (message, _) = embed(json!("x ".repeat(1000))).error(413);
-    assert_eq!(message, "the body is larger than 1000 bytes, the most a request may have");
+    assert_eq!(
+        message,
+        "the body is larger than 1000 bytes, the most a request may have"
+    );
     assert_eq!(embed(json!(["cat", "dog"])).status, 200);
     server.stop();
 }
@@ -106,8 +109,16 @@ fn a_full_queue_is_429_with_retry_after_and_then_all_goes_on() {
         }
     });
     assert!(n_done >= 1 && n_refused >= 1, "{n_done} {n_refused}");
-    assert_eq!(server.metric("wordmover_refused_total"), f64::from(n_refused));
-    assert_eq!(server.post("/v1/embeddings", &json!({"input": "cat"})).status, 200);
+    assert_eq!(
+        server.metric("wordmover_refused_total"),
+        f64::from(n_refused)
+    );
+    assert_eq!(
+        server
+            .post("/v1/embeddings", &json!({"input": "cat"}))
+            .status,
+        200
+    );
     assert_eq!(server.metric("wordmover_queue_requests"), 0.0);
     server.stop();
 }

@@ -72,12 +72,17 @@ fn requests_have_ids_and_json_lines_on_request() {
     let answer = server.send("GET", "/health", &["X-Request-Id: my-id.7"], b"");
     assert_eq!(answer.header("x-request-id"), Some("my-id.7"));
     let line: Value = serde_json::from_str(&server.wait_for_line("my-id.7")).unwrap();
-    assert_eq!((&line["status"], &line["route"]), (&json!(200), &json!("/health")));
+    assert_eq!(
+        (&line["status"], &line["route"]),
+        (&json!(200), &json!("/health"))
+    );
     assert!(line["milliseconds"].is_number() && line["error"].is_null());
     // An id that is none is replaced.
     let answer = server.send("GET", "/health", &["X-Request-Id: a b\"c"], b"");
     assert!(answer.header("x-request-id").unwrap().starts_with("req-"));
-    server.post("/v1/embeddings", &json!({"input": 1})).error(400);
+    server
+        .post("/v1/embeddings", &json!({"input": 1}))
+        .error(400);
     let line: Value = serde_json::from_str(&server.wait_for_line("/v1/embeddings")).unwrap();
     assert!(line["error"].as_str().unwrap().contains("`input`"));
     server.stop();
@@ -102,7 +107,10 @@ fn metrics_count_and_do_not_grow_with_what_clients_send() {
     // What Prometheus' reader asks of the format.
     for line in page.lines().filter(|line| !line.starts_with('#')) {
         let (name, value) = line.rsplit_once(' ').unwrap();
-        assert!(name.starts_with("wordmover_") && value.parse::<f64>().is_ok(), "{line}");
+        assert!(
+            name.starts_with("wordmover_") && value.parse::<f64>().is_ok(),
+            "{line}"
+        );
     }
     server.stop();
 }
@@ -127,6 +135,9 @@ fn memory_stays_flat_over_many_requests() {
     let before = resident();
     ask(2400);
     if let (Some(before), Some(after)) = (before, resident()) {
-        assert!(after < before + before / 20 + (16 << 20), "{before} {after}");
+        assert!(
+            after < before + before / 20 + (16 << 20),
+            "{before} {after}"
+        );
     }
 }

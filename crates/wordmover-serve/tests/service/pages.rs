@@ -7,7 +7,14 @@ use super::support::{TEXTS, model, shared};
 #[test]
 fn the_page_is_small_needs_no_network_and_has_a_strict_policy() {
     let mut n_bytes = 0;
-    for path in ["/", "/page.css", "/page.js", "/alignment.js", "/icon.svg", "/docs"] {
+    for path in [
+        "/",
+        "/page.css",
+        "/page.js",
+        "/alignment.js",
+        "/icon.svg",
+        "/docs",
+    ] {
         let answer = shared().get(path);
         assert_eq!(answer.status, 200, "{path}");
         let policy = answer.header("content-security-policy").unwrap().to_owned();
@@ -17,8 +24,12 @@ fn the_page_is_small_needs_no_network_and_has_a_strict_policy() {
         // The name of SVG, and the example of a call: nothing that is fetched.
         let allowed = ["http://www.w3.org/2000/svg", "http://127.0.0.1:8080/"];
         for (at, _) in text.match_indices("http") {
-            let is_address = text[at..].starts_with("http://") || text[at..].starts_with("https://");
-            assert!(!is_address || allowed.iter().any(|prefix| text[at..].starts_with(prefix)), "{path}: {at}");
+            let is_address =
+                text[at..].starts_with("http://") || text[at..].starts_with("https://");
+            assert!(
+                !is_address || allowed.iter().any(|prefix| text[at..].starts_with(prefix)),
+                "{path}: {at}"
+            );
         }
         if path != "/docs" {
             n_bytes += answer.body.len();
@@ -50,7 +61,12 @@ fn the_description_names_every_route_and_field() {
             continue;
         };
         let schema = said.pointer(schema.trim_start_matches('#')).unwrap();
-        let mut due: Vec<&str> = schema["properties"].as_object().unwrap().keys().map(String::as_str).collect();
+        let mut due: Vec<&str> = schema["properties"]
+            .as_object()
+            .unwrap()
+            .keys()
+            .map(String::as_str)
+            .collect();
         due.sort_unstable();
         let mut body: Value = content["example"].clone();
         body["unheard_of"] = json!(1);
@@ -65,7 +81,14 @@ fn the_description_names_every_route_and_field() {
 #[test]
 fn a_page_in_one_file_holds_the_plan_and_nothing_of_the_texts_is_markup() {
     let texts = ["A </script><img src=x onerror=alert(1)> cat", "a dog"];
-    let align = |texts| Alignment::new(model().documents(), texts, &AlignmentOptions::default(), 100);
+    let align = |texts| {
+        Alignment::new(
+            model().documents(),
+            texts,
+            &AlignmentOptions::default(),
+            100,
+        )
+    };
     let page = stand_alone(&[align(texts).unwrap()]);
     assert!(!page.contains("<img") && !page.contains("{{"));
     assert_eq!(page.matches("</script>").count(), 2);

@@ -77,7 +77,9 @@ impl Running {
     pub fn wait_for_line(&self, part: &str) -> String {
         let log = self.log.lock().unwrap();
         loop {
-            let line = log.recv_timeout(Duration::from_secs(60)).unwrap_or_else(|_| panic!("no line with {part:?}"));
+            let line = log
+                .recv_timeout(Duration::from_secs(60))
+                .unwrap_or_else(|_| panic!("no line with {part:?}"));
             if line.contains(part) {
                 return line;
             }
@@ -100,7 +102,9 @@ impl Running {
 
     pub fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(self.address).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        stream
+            .set_read_timeout(Some(Duration::from_secs(60)))
+            .unwrap();
         stream
     }
 
@@ -139,7 +143,9 @@ impl Running {
     /// A number of /metrics.
     pub fn metric(&self, name: &str) -> f64 {
         let page = self.get("/metrics").text();
-        let line = page.lines().find(|line| line.starts_with(&format!("{name} ")));
+        let line = page
+            .lines()
+            .find(|line| line.starts_with(&format!("{name} ")));
         line.unwrap().split_once(' ').unwrap().1.parse().unwrap()
     }
 
@@ -164,7 +170,8 @@ impl Answer {
     pub fn read(stream: &mut TcpStream) -> Answer {
         let mut all = Vec::new();
         let _ = stream.read_to_end(&mut all);
-        Answer::parse(&all).unwrap_or_else(|| panic!("no answer: {:?}", String::from_utf8_lossy(&all)))
+        Answer::parse(&all)
+            .unwrap_or_else(|| panic!("no answer: {:?}", String::from_utf8_lossy(&all)))
     }
 
     pub fn parse(all: &[u8]) -> Option<Answer> {
