@@ -75,14 +75,16 @@ def page(request, browser):
         color_scheme="light" if wide else "dark",
     )
     page = context.new_page()
-    page.set_default_timeout(20000)
+    page.set_default_timeout(60000)
     said = []
     page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: said.append(str(error)))
     page.said = said
     yield page
     # Nothing failed and the policy forbade nothing.
-    assert [line for line in said if "status of 4" not in line] == []
+    # (Refusals, and the map that is being drawn, are answers.)
+    answers = ("status of 4", "status of 503")
+    assert [line for line in said if not any(answer in line for answer in answers)] == []
     picture = os.environ.get("WORDMOVER_SCREENSHOTS")
     if picture:
         page.screenshot(path=f"{picture}/{request.node.name}.png".replace("[", "-").replace("]", ""), full_page=True)

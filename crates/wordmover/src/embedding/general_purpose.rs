@@ -26,7 +26,7 @@ const DOCUMENTS: u64 = 512;
 const LENGTHS: (u64, u64) = (4, 32);
 
 /// Seed of the background documents; random documents have their own.
-const SEED: u64 = 0x77_6f_72_64;
+const SEED: u64 = 0x776f_7264;
 
 impl WordMoversEmbedding {
     /// A model for English texts of any kind, on the built-in vectors, with the
