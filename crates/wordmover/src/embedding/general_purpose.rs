@@ -100,5 +100,9 @@ mod tests {
         let near = cosine(rows[0], rows[1]);
         let far = cosine(rows[0], rows[2]);
         assert!(near > far + 0.2, "{near} {far}");
+        // A model that embeds otherwise needs another name.
+        let bits: Vec<u32> = rows[0][..4].iter().map(|x| x.to_bits()).collect();
+        let pinned = [0xbc4e_3b33, 0xbda2_2ecc, 0x3ccd_6ffd, 0xbc83_5bbc];
+        assert_eq!(bits, pinned, "{GENERAL_PURPOSE}");
     }
 }
