@@ -15,8 +15,7 @@ pub fn command() -> Command {
     let embed = EmbeddingParams::default();
     let command = Arguments::command();
     #[cfg(feature = "serve")]
-    let command =
-        command.mut_subcommand("explain", |command| with_text_defaults(command, &embed));
+    let command = command.mut_subcommand("explain", |command| with_text_defaults(command, &embed));
     command
         .mut_subcommand("embed", |command| with_defaults(command, &embed))
         .mut_subcommand("fit", |command| with_defaults(command, &embed))
@@ -34,7 +33,9 @@ pub fn command() -> Command {
         .mut_subcommand("distance", |command| with_text_defaults(command, &embed))
         .mut_subcommand("search", |command| with_text_defaults(command, &embed))
         .mut_subcommand("train", |command| with_learning_defaults(command, &embed))
-        .mut_subcommand("evaluate", |command| with_learning_defaults(command, &embed))
+        .mut_subcommand("evaluate", |command| {
+            with_learning_defaults(command, &embed)
+        })
 }
 
 /// States the defaults of the options that make an embedding.
