@@ -302,7 +302,8 @@ function hit(found) {
   const open = element("button", { type: "button", class: "open", "aria-expanded": "false" }, text);
   const scores = [];
   if (found.distance !== null && found.distance !== undefined) scores.push(`distance ${number(found.distance, 4)}`);
-  if (found.score !== null && found.score !== undefined) scores.push(`score ${number(found.score, 4)}`);
+  // A score that is the distance again says nothing.
+  if (found.score !== -found.distance) scores.push(`score ${number(found.score, 4)}`);
   const place = element("div");
   const item = element("li", {}, element("div", { class: "meta" }, `${found.id}${scores.length ? ": " : ""}${scores.join(", ")}`), open, place);
   const words = new Map((found.words || []).map(({ word, shared }) => [word, shared ? "same" : "near"]));
@@ -373,7 +374,7 @@ by("text").addEventListener("input", () => {
 
 const map = (() => {
   const canvas = by("canvas");
-  const COLOURS = ["#0b6e99", "#e07b39", "#5a9e4b", "#a8568f", "#c9a227", "#6b6ecf", "#b5524a", "#3d9fa3", "#8c6d46", "#7f7f7f"];
+  const COLOURS = ["#2a93c4", "#e07b39", "#5a9e4b", "#a8568f", "#c9a227", "#6b6ecf", "#b5524a", "#3d9fa3", "#8c6d46", "#7f7f7f"];
   let data = null;
   let view = { x: 0, y: 0, scale: 1 };
   let lasso = null;
@@ -462,7 +463,7 @@ const map = (() => {
       pen.setTransform(ratio, 0, 0, ratio, 0, 0);
       pen.clearRect(0, 0, canvas.clientWidth, canvas.clientHeight);
       pen.globalAlpha = 0.7;
-      const size = Math.min(2 + view.scale * 0.5, 6);
+      const size = Math.min((data.ids.length > 3000 ? 2 : 4) + view.scale * 0.5, 8);
       let before = "";
       for (const i of data.order || (data.order = data.ids.map((_, i) => i).sort((a, b) => (data.colours[a] < data.colours[b] ? -1 : 1)))) {
         const [x, y] = toScreen(data.x[i], data.y[i]);

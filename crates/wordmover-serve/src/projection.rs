@@ -176,13 +176,13 @@ fn draw_together(plane: &mut [[f32; 2]], neighbors: &[[u32; NEIGHBORS]]) {
     }
 }
 
-/// Both directions by the same factor into `0..size`; the outermost of a thousand on either
+/// Both directions by the same factor into `0..size`; the outermost hundredth on either
 /// side are put on the edge, so that a few far ones do not shrink the rest.
 fn scale(plane: &mut [[f32; 2]], size: f32) {
     let range = |axis: usize| {
         let mut values: Vec<f32> = plane.iter().map(|place| place[axis]).collect();
         values.sort_unstable_by(f32::total_cmp);
-        let cut = values.len() / 1000;
+        let cut = values.len() / 100;
         (values[cut], values[values.len() - 1 - cut])
     };
     let ranges = [range(0), range(1)];

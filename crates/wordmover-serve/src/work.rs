@@ -42,7 +42,7 @@ pub(crate) struct EmbeddingRequest {
     pub texts: Vec<String>,
     /// What messages call the text of a number.
     pub name: fn(usize) -> String,
-    pub finish: Box<dyn FnOnce(&Embedded) -> Vec<u8> + Send>,
+    pub finish: Finish,
 }
 
 /// The texts of a request, embedded.
@@ -66,6 +66,9 @@ pub(crate) struct EmbeddedText {
     /// Distinct words left out because there are too many.
     pub n_cut: usize,
 }
+
+/// Makes an answer of what was embedded.
+pub(crate) type Finish = Box<dyn FnOnce(&Embedded) -> Vec<u8> + Send>;
 
 /// Reads the request for some texts out of a body.
 pub(crate) type ReadRequest = fn(&[u8], &Served, &Limits) -> ApiResult<EmbeddingRequest>;
@@ -331,7 +334,7 @@ struct Prepared {
     job: Job,
     documents: Vec<Document>,
     texts: Vec<EmbeddedText>,
-    finish: Box<dyn FnOnce(&Embedded) -> Vec<u8> + Send>,
+    finish: Finish,
 }
 
 impl Prepared {

@@ -26,7 +26,7 @@ const DOCUMENTS: u64 = 512;
 const LENGTHS: (u64, u64) = (4, 32);
 
 /// Seed of the background documents; random documents have their own.
-const SEED: u64 = 0x77_6f_72_64;
+const SEED: u64 = 0x776f_7264;
 
 impl WordMoversEmbedding {
     /// A model for English texts of any kind, on the built-in vectors, with the
@@ -100,5 +100,9 @@ mod tests {
         let near = cosine(rows[0], rows[1]);
         let far = cosine(rows[0], rows[2]);
         assert!(near > far + 0.2, "{near} {far}");
+        // A model that embeds otherwise needs another name.
+        let bits: Vec<u32> = rows[0][..4].iter().map(|x| x.to_bits()).collect();
+        let pinned = [0xbc4e_3b33, 0xbda2_2ecc, 0x3ccd_6ffd, 0xbc83_5bbc];
+        assert_eq!(bits, pinned, "{GENERAL_PURPOSE}");
     }
 }
