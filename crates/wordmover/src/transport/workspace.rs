@@ -5,11 +5,11 @@ use std::sync::atomic::AtomicBool;
 
 use super::bitset_simplex::{self, BitsetSimplex};
 use super::error::TransportError;
-use super::lanes::{Portable, Simd};
+use super::lanes::Portable;
 use super::one_sink::OneSink;
 use super::problem::Problem;
 use super::simplex::NetworkSimplex;
-use super::sink_graph::{MOST_SINKS, SinkGraph};
+use super::sink_graph::{MOST_SINKS, SinkGraph, SolveSinks};
 use super::two_sinks::TwoSinks;
 use crate::float_environment::IeeeArithmetic;
 use crate::instruction_sets::by_instruction_set;
@@ -126,7 +126,11 @@ impl Workspace {
 
     /// Chooses the solver for the shape.
     #[inline(always)]
-    fn solve_with<S: Simd>(&mut self, simd: S, problem: Problem) -> Result<f64, TransportError> {
+    fn solve_with<S: SolveSinks>(
+        &mut self,
+        simd: S,
+        problem: Problem,
+    ) -> Result<f64, TransportError> {
         let (n, m) = (problem.supply.len(), problem.demand.len());
         self.shape = (n, m);
         self.is_transposed = problem.is_transposed;

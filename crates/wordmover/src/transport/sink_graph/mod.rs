@@ -42,6 +42,7 @@
 //! over them.
 
 mod assign;
+mod compiled;
 mod edges;
 mod paths;
 mod start;
@@ -53,6 +54,8 @@ use super::problem::{MASS_BITS, Problem, bits_to_number, demand_on_grid};
 use super::workspace::grow;
 use paths::PathStep;
 use start::Aim;
+
+pub(super) use compiled::SolveSinks;
 
 /// Numbers of sinks known to the compiler go up to this, in so many vectors of four.
 pub(super) const MOST_SINKS: usize = 24;
@@ -152,7 +155,7 @@ impl SinkGraph {
     /// The optimal cost for 3 to [`MOST_SINKS`] sinks. `None` if costs differ too little for a
     /// grid below them, or not at all.
     #[inline(always)]
-    pub(super) fn solve<S: Simd>(
+    pub(super) fn solve<S: SolveSinks>(
         &mut self,
         simd: S,
         problem: Problem,
@@ -160,7 +163,7 @@ impl SinkGraph {
         macro_rules! by_number_of_sinks {
             ($($m:literal)*) => {
                 match problem.demand.len() {
-                    $($m => self.solve_onto::<S, $m, { usize::div_ceil($m, 4) }>(simd, problem),)*
+                    $($m => simd.solve_onto::<$m, { usize::div_ceil($m, 4) }>(self, problem),)*
                     _ => Ok(None),
                 }
             };
