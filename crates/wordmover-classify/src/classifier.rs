@@ -12,7 +12,7 @@ use crate::corpus::LabeledCorpus;
 use crate::counted_text::CountedText;
 use crate::error::Result;
 use crate::figures::Figures;
-use crate::held_out;
+use crate::held_out::HeldOut;
 use crate::machine::Machine;
 use crate::params::{Protocol, WmeParams};
 use crate::progress::{Observer, Reporter, StageTime};
@@ -125,7 +125,9 @@ impl TextClassifier {
             true => Some(Features::new(&chosen.features, choice.n_features)?),
             false => None,
         };
-        let words = chosen.words.map(|view| (view.features.gather(&rows), view.terms));
+        let words = chosen
+            .words
+            .map(|view| (view.features.gather(&rows), view.terms));
         let (machine, values) = reporter.time("fitting", |_| -> Result<_> {
             let mut machine = match (params.protocol, meanings) {
                 (Protocol::Paper, Some(meanings)) => {
@@ -142,18 +144,24 @@ impl TextClassifier {
                 }
             };
             if let Some(held_out) = &chosen.held_out {
-                machine.calibration = Some(held_out.calibration(train)?);
+                // A class may have no document among those that were judged.
+                if held_out.targets.classes() == machine.linear.classes() {
+                    machine.calibration = Some(held_out.calibration()?);
+                }
             }
             let sparse = words.as_ref().map(|(rows, _)| rows);
             let blocks = crate::machine::blocks(sparse, meanings)?;
             let values = machine.linear.decision_values(blocks)?;
             Ok((machine, values))
         })?;
-        let classes = machine.linear.classes().to_vec();
-        let learnt = held_out::HeldOut { rows, values };
-        let train_accuracy = learnt.figures(train, &classes)?.score();
-        let held_out = chosen.held_out;
-        let held_out = held_out.map(|held_out| held_out.figures(train, &classes));
+        let n_learnt = rows.len();
+        let learnt = HeldOut {
+            targets,
+            positions: (0..n_learnt).collect(),
+            values,
+        };
+        let train_accuracy = learnt.figures()?.score();
+        let held_out = chosen.held_out.map(|held_out| held_out.figures());
         let classifier = TextClassifier {
             embedding,
             machine,
@@ -168,7 +176,7 @@ impl TextClassifier {
         };
         let training = Training {
             n_documents: train.len(),
-            n_without_words: train.len() - learnt.rows.len(),
+            n_without_words: train.len() - n_learnt,
             choice,
             rounds: chosen.rounds,
             views: chosen.views,
@@ -211,17 +219,17 @@ impl TextClassifier {
         &self.info
     }
 
+    /// Whether predictions have probabilities.
+    #[must_use]
+    pub fn has_probabilities(&self) -> bool {
+        self.machine.calibration.is_some()
+    }
+
     /// The same classifier, with distances to random documents computed by an accelerator.
     #[must_use]
     pub fn with_accelerator(mut self, accelerator: Option<Arc<dyn Accelerator>>) -> Self {
         self.embedding = self.embedding.with_accelerator(accelerator);
         self
-    }
-
-    /// Whether predictions have probabilities.
-    #[must_use]
-    pub fn has_probabilities(&self) -> bool {
-        self.machine.calibration.is_some()
     }
 
     /// The embedding under it.

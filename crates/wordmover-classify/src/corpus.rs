@@ -211,7 +211,9 @@ impl LabeledCorpus {
     /// The counts of all documents, with stop words or without.
     pub(crate) fn counts(&self, keeps_stop_words: bool) -> Vec<&WordCounts> {
         let texts = self.texts.iter();
-        texts.map(|text| text.counts_with(keeps_stop_words)).collect()
+        texts
+            .map(|text| text.counts_with(keeps_stop_words))
+            .collect()
     }
 
     /// The words of each document in their order, with a space between two.

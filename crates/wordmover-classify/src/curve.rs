@@ -10,10 +10,10 @@ use wordmover::{
 use wordmover_learn::{FeatureBlocks, Features, Targets, metrics};
 
 use crate::choice::{WmeChoice, svm};
-use crate::machine::Machine;
 use crate::corpus::LabeledCorpus;
 use crate::error::{Error, Result};
 use crate::label_weights::Divergences;
+use crate::machine::Machine;
 use crate::params::{Protocol, WmeParams};
 use crate::progress::{Event, Observer};
 use crate::training_documents::{self, TrainingDocuments};

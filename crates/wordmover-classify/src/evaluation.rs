@@ -191,7 +191,9 @@ type Classes = Vec<Vec<usize>>;
 
 /// The classes of the test documents, those predicted, and how good these are.
 fn judged(test: &LabeledCorpus, predicted: Classes) -> Result<(Classes, Classes, Figures)> {
-    let truth: Classes = (0..test.len()).map(|row| test.classes_of(row).to_vec()).collect();
+    let truth: Classes = (0..test.len())
+        .map(|row| test.classes_of(row).to_vec())
+        .collect();
     let one_each = test.label_sets().is_none();
     let figures = Figures::new(truth.clone(), predicted.clone(), one_each)?;
     Ok((truth, predicted, figures))

@@ -17,7 +17,7 @@ use wordmover_learn::linear::{Calibration, Sigmoid};
 
 use crate::classifier::{ClassifierInfo, TextClassifier};
 use crate::error::{Error, Result};
-use crate::machine::Machine;
+use crate::machine::{Machine, ascending};
 use crate::terms::Terms;
 
 /// Name of the attachment.
@@ -76,7 +76,11 @@ impl TextClassifier {
             version,
             machines: self.machine.linear.classes().to_vec(),
             info: self.info.clone(),
-            terms: self.machine.terms.as_ref().map(|terms| terms.terms().join("\n")),
+            terms: self
+                .machine
+                .terms
+                .as_ref()
+                .map(|terms| terms.terms().join("\n")),
         };
         let attachment = Attachment {
             name: NAME.to_owned(),
@@ -163,18 +167,21 @@ fn read(file: &ModelFile, name: &str) -> Result<Option<(ClassifierInfo, Machine)
     }
     let metadata: Metadata =
         serde_json::from_str(&attachment.metadata).map_err(|e| damaged(e.to_string()))?;
-    let machine = machine(attachment, &metadata).map_err(damaged)?;
-    let Metadata { machines, info, .. } = metadata;
-    let n_classes = info.classes.len();
-    let numbers = machines.iter().chain([&info.most_frequent]);
+    let n_classes = metadata.info.classes.len();
+    let numbers = metadata
+        .machines
+        .iter()
+        .chain([&metadata.info.most_frequent]);
     if let Some(number) = numbers.copied().find(|&number| number >= n_classes) {
         return Err(damaged(format!("class {number} of {n_classes}")));
     }
-    let mut machines = machines;
+    let mut machines = metadata.machines.clone();
     machines.sort_unstable();
     if machines.windows(2).any(|pair| pair[0] == pair[1]) {
         return Err(damaged("a class has two machines".to_owned()));
     }
+    let machine = machine(attachment, &metadata).map_err(damaged)?;
+    let info = metadata.info;
     let choice = &info.choice;
     let is_of_model =
         file.gamma() == Some(choice.gamma) && file.params().n_features == choice.n_features;
@@ -292,6 +299,7 @@ fn machine(attachment: &Attachment, metadata: &Metadata) -> Result<Machine, Stri
     }
     let one_each = !several_labels;
     let (n_classes, shape) = (classes.len(), (n_terms, n_dense));
+    let (classes, all, intercepts) = ascending(classes, all, intercepts);
     let linear = LinearClassifier::from_parts(classes, one_each, shape, all, intercepts);
     let mut calibration = None;
     if attachment.tensors.iter().any(|tensor| tensor.0 == SIGMOIDS) {

@@ -5,7 +5,6 @@ use wordmover_learn::linear::Calibration;
 use wordmover_learn::split::Split;
 use wordmover_learn::{Features, LinearSvm, SvmParams, Targets};
 
-use crate::corpus::LabeledCorpus;
 use crate::error::Result;
 use crate::figures::Figures;
 use crate::progress::{Event, Reporter};
@@ -13,28 +12,28 @@ use crate::progress::{Event, Reporter};
 /// Decision values of documents, by machines that have not seen them.
 #[derive(Debug, Clone)]
 pub(crate) struct HeldOut {
-    /// Positions in the corpus.
-    pub rows: Vec<usize>,
+    /// What all documents that were judged are; their classes are those of the machines.
+    pub targets: Targets,
+    /// Positions among these of the documents that were held out.
+    pub positions: Vec<usize>,
     /// Row by row, one for each machine.
     pub values: Vec<f64>,
 }
 
 impl HeldOut {
-    /// Learns without each fold in turn, with the paper's machine. `rows` are positions in
-    /// the corpus, folds count positions among them.
+    /// Learns without each fold in turn, with the paper's machine.
     pub fn of_svm(
         svm: SvmParams,
         features: Features,
         labels: &[usize],
-        rows: &[usize],
         folds: &[Split],
         reporter: &Reporter,
     ) -> Result<Self> {
         reporter.stage("documents held out", folds.len() as u64, "machines")?;
         let n = features.n_columns();
-        let targets = Targets::one_each(labels)?;
         let mut held_out = HeldOut {
-            rows: Vec::new(),
+            targets: Targets::one_each(labels)?,
+            positions: Vec::new(),
             values: Vec::new(),
         };
         for fold in folds {
@@ -42,30 +41,37 @@ impl HeldOut {
             let train_labels: Vec<usize> = fold.train.iter().map(|&row| labels[row]).collect();
             let svm = LinearSvm::fit(svm, Features::new(&train, n)?, &train_labels)?;
             let values = svm.decision_values(Features::new(&test, n)?)?;
-            held_out.rows.extend(fold.test.iter().map(|&row| rows[row]));
-            held_out.values.extend(placed(&values, &svm, &targets));
+            held_out.positions.extend(&fold.test);
+            held_out
+                .values
+                .extend(placed(&values, &svm, &held_out.targets));
             reporter.tell(Event::Steps(1))?;
         }
         Ok(held_out)
     }
 
     /// Probabilities, as these documents have them.
-    pub fn calibration(&self, train: &LabeledCorpus) -> Result<Calibration> {
-        let targets = train.targets(&self.rows)?;
-        let rows: Vec<usize> = (0..self.rows.len()).collect();
-        Ok(Calibration::fit(&self.values, &rows, &targets)?)
+    pub fn calibration(&self) -> Result<Calibration> {
+        Ok(Calibration::fit(
+            &self.values,
+            &self.positions,
+            &self.targets,
+        )?)
     }
 
-    /// How good the predictions are. `classes` are those of the machines.
-    pub fn figures(&self, train: &LabeledCorpus, classes: &[usize]) -> Result<Figures> {
-        let one_each = train.label_sets().is_none();
-        let n_machines = self.values.len() / self.rows.len().max(1);
-        let predicted = self.values.chunks_exact(n_machines.max(1));
+    /// How good the predictions are.
+    pub fn figures(&self) -> Result<Figures> {
+        let classes = self.targets.classes();
+        let one_each = self.targets.is_one_each();
+        let predicted = self.values.chunks_exact(self.targets.n_machines());
         let predicted = predicted.map(|values| match one_each {
             true => vec![classes[best(values, classes.len())]],
             false => positive(values, classes),
         });
-        let truth = self.rows.iter().map(|&row| train.classes_of(row).to_vec());
+        let truth = self
+            .positions
+            .iter()
+            .map(|&row| self.targets.classes_of(row));
         Figures::new(truth.collect(), predicted.collect(), one_each)
     }
 }
@@ -73,24 +79,20 @@ impl HeldOut {
 /// The values of the machines of a training part, in the places of those of all classes. A
 /// class that the part lacks gets less than any other.
 fn placed(values: &[f64], svm: &LinearSvm, targets: &Targets) -> Vec<f64> {
-    let classes = targets.classes();
-    if svm.classes().len() == classes.len() {
-        return values.to_vec();
-    }
     const LEAST: f64 = -1e3;
-    let mut placed = Vec::new();
-    for values in values.chunks_exact(svm.n_machines()) {
-        for class in classes {
-            let position = svm.classes().iter().position(|known| known == class);
-            placed.push(match (position, values) {
-                (None, _) => LEAST,
-                (Some(0), &[value]) => value,
-                (Some(_), &[value]) => -value,
-                (Some(position), values) => values[position],
-            });
+    let of_class = |values: &[f64], class: usize| {
+        let position = svm.classes().iter().position(|&known| known == class);
+        match (position, values) {
+            (None, _) => LEAST,
+            (Some(0), &[value]) => value,
+            (Some(_), &[value]) => -value,
+            (Some(position), values) => values[position],
         }
-    }
-    placed
+    };
+    let machines = &targets.classes()[..targets.n_machines()];
+    let rows = values.chunks_exact(svm.n_machines());
+    rows.flat_map(|values| machines.iter().map(move |&class| of_class(values, class)))
+        .collect()
 }
 
 /// The position of the class that decision values stand for: the first of the greatest; one

@@ -152,7 +152,14 @@ impl Voters {
         reporter: &mut Reporter,
     ) -> Result<KChoice> {
         let seed = params.embedding.seed;
-        let folds = folds(params.protocol, params.n_folds, &self.labels, train, seed, reporter)?;
+        let folds = folds(
+            params.protocol,
+            params.n_folds,
+            &self.labels,
+            train,
+            seed,
+            reporter,
+        )?;
         let documents = self.index.documents();
         let neighbors = reporter.time("neighbours of training documents", |reporter| {
             let name = "neighbours of training documents";

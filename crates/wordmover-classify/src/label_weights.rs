@@ -74,7 +74,10 @@ impl<'c> Divergences<'c> {
                 let (_, &mut median, _) = known.select_nth_unstable_by(middle, f64::total_cmp);
                 // Where most words say nothing of classes, those that do say much.
                 let median = median.max(f64::MIN_POSITIVE);
-                found.iter_mut().flatten().for_each(|value| *value /= median);
+                found
+                    .iter_mut()
+                    .flatten()
+                    .for_each(|value| *value /= median);
             }
             found
         });
@@ -143,7 +146,11 @@ impl Prior {
     ) -> Option<f64> {
         let mut found: Vec<(usize, f64)> = Vec::new();
         let mut n = 0.0;
-        for row in holders.iter().map(|&row| row as usize).filter(|&row| is_seen(row)) {
+        for row in holders
+            .iter()
+            .map(|&row| row as usize)
+            .filter(|&row| is_seen(row))
+        {
             n += 1.0;
             let classes = corpus.classes_of(row);
             let part = 1.0 / classes.len() as f64;
@@ -191,7 +198,12 @@ mod tests {
 
     #[test]
     fn the_divergence_is_the_sum_over_all_classes() {
-        let corpus = corpus(&[("x", "all left"), ("x", "all left"), ("y", "all"), ("z", "all")]);
+        let corpus = corpus(&[
+            ("x", "all left"),
+            ("x", "all left"),
+            ("y", "all"),
+            ("z", "all"),
+        ]);
         let prior = Prior::new(&corpus, |_| true);
         assert_eq!(prior.shares, [0.5, 0.25, 0.25]);
         let found = prior.divergence(&corpus, &[0, 1], |_| true).unwrap();

@@ -51,6 +51,7 @@ mod curve;
 mod distances;
 mod error;
 mod evaluation;
+mod explanation;
 mod figures;
 mod file;
 mod folds;
@@ -77,6 +78,7 @@ pub use error::{Error, Result};
 pub use evaluation::{
     CrossValidation, Evaluation, Method, Outcome, evaluate, evaluate_splits, random_splits,
 };
+pub use explanation::{Explanation, NearRandomDocument, WordEffect};
 pub use figures::Figures;
 pub use knn::{KnnChoice, KnnCurve};
 pub use params::{KnnParams, Protocol, WmeParams};

@@ -68,19 +68,50 @@ impl Machine {
 }
 
 /// The paper's machine with its weights in the other order.
-pub(crate) fn as_classifier(svm: &LinearSvm) -> Result<LinearClassifier> {
+fn as_classifier(svm: &LinearSvm) -> Result<LinearClassifier> {
     let (n_machines, n_features) = (svm.n_machines(), svm.n_features());
     let weights = (0..n_features).flat_map(|column| {
         let of_column = svm.weights().iter().skip(column).step_by(n_features);
         of_column.copied().take(n_machines)
     });
-    Ok(LinearClassifier::from_parts(
+    let (classes, weights, intercepts) = ascending(
         svm.classes().to_vec(),
-        true,
-        (0, n_features),
         weights.collect(),
         svm.intercepts().to_vec(),
+    );
+    let columns = (0, n_features);
+    Ok(LinearClassifier::from_parts(
+        classes, true, columns, weights, intercepts,
     )?)
+}
+
+/// Machines in the order of their classes: LIBLINEAR's are in the order in which classes were
+/// first seen. Weights are column by column, and in each machine by machine.
+pub(crate) fn ascending(
+    classes: Vec<usize>,
+    weights: Vec<f64>,
+    intercepts: Vec<f64>,
+) -> (Vec<usize>, Vec<f64>, Vec<f64>) {
+    if let (&[first, second], 1) = (&classes[..], intercepts.len()) {
+        if first < second {
+            return (classes, weights, intercepts);
+        }
+        // The one machine speaks for the first.
+        let negative = |values: Vec<f64>| values.iter().map(|x| 0.0 - x).collect();
+        return (vec![second, first], negative(weights), negative(intercepts));
+    }
+    if classes.is_sorted() || classes.len() != intercepts.len() {
+        return (classes, weights, intercepts);
+    }
+    let mut order: Vec<usize> = (0..classes.len()).collect();
+    order.sort_by_key(|&machine| classes[machine]);
+    let ordered = |values: &[f64]| order.iter().map(|&m| values[m]).collect::<Vec<f64>>();
+    let rows = weights.chunks_exact(classes.len());
+    (
+        order.iter().map(|&machine| classes[machine]).collect(),
+        rows.flat_map(ordered).collect(),
+        ordered(&intercepts),
+    )
 }
 
 fn column_means(features: Features) -> Vec<f64> {

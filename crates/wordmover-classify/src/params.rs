@@ -117,6 +117,17 @@ impl WmeParams {
         }
     }
 
+    /// The Word Mover's Embedding of the paper alone: no words, nothing learnt from labels but
+    /// the classifier, uniform random words, and stop words as the tokenizer says.
+    #[must_use]
+    pub fn embedding_alone(mut self) -> Self {
+        self.views = vec![Views::Meanings];
+        self.label_exponents = vec![0.0];
+        self.random_words = vec![RandomWords::Uniform];
+        self.keep_stop_words = vec![false];
+        self
+    }
+
     /// Checks every parameter.
     ///
     /// # Errors

@@ -39,7 +39,11 @@ impl TextClassifier {
     ///
     /// There are no documents, a document has not one class, or as
     /// [`predict_counted`](Self::predict_counted).
-    pub fn test(&self, labeled: &[(Vec<String>, CountedText)], observer: &Observer) -> Result<Test> {
+    pub fn test(
+        &self,
+        labeled: &[(Vec<String>, CountedText)],
+        observer: &Observer,
+    ) -> Result<Test> {
         if labeled.is_empty() {
             let what = "documents";
             return Err(Error::NoDocuments { what });
@@ -72,12 +76,15 @@ impl TextClassifier {
         let predictions = self.predict_counted(&texts, observer)?;
         let without_words = predictions.iter().filter(|p| p.decision_values.is_none());
         let is_unknown = |set: &&Vec<usize>| set.iter().any(|&class| class >= n_known);
-        let losses = predictions.iter().zip(&truth).filter_map(|(prediction, truth)| {
-            let probabilities = prediction.probabilities.as_ref()?;
-            // Never infinite: rounding alone makes a probability 0.
-            let p = probabilities.get(truth[0]).copied().unwrap_or(0.0);
-            Some(-libm::log(p.max(1e-15)))
-        });
+        let losses = predictions
+            .iter()
+            .zip(&truth)
+            .filter_map(|(prediction, truth)| {
+                let probabilities = prediction.probabilities.as_ref()?;
+                // Never infinite: rounding alone makes a probability 0.
+                let p = probabilities.get(truth[0]).copied().unwrap_or(0.0);
+                Some(-libm::log(p.max(1e-15)))
+            });
         let losses: Vec<f64> = losses.filter(|_| one_each).collect();
         let n_losses = losses.len();
         Ok(Test {

@@ -97,7 +97,9 @@ impl TrainingDocuments {
     /// Those of the documents at these positions of the corpus, which ascend; all of them
     /// must have words.
     pub fn select(&self, rows: &[usize]) -> Self {
-        let positions = rows.iter().map(|row| self.rows.partition_point(|r| r < row));
+        let positions = rows
+            .iter()
+            .map(|row| self.rows.partition_point(|r| r < row));
         TrainingDocuments {
             model: self.model.clone(),
             rows: rows.to_vec(),

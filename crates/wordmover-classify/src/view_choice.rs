@@ -19,7 +19,7 @@ use crate::terms::Terms;
 use crate::views::{ViewPoint, Views};
 
 /// Values of C for meanings alone, in units of the best for least squares.
-const MEANINGS_COSTS: [f64; 4] = [0.3, 1.0, 3.0, 10.0];
+const MEANINGS_COSTS: [f64; 3] = [0.3, 1.0, 3.0];
 
 /// Values of C for words alone, whose rows have length 1.
 const WORDS_COSTS: [f64; 5] = [0.1, 0.3, 1.0, 3.0, 10.0];
@@ -29,7 +29,7 @@ const BOTH_COSTS: [f64; 2] = [0.3, 1.0];
 
 /// For both, squared weights of meanings in units of the one with which the best C for
 /// meanings is the best C for words.
-const BOTH_WEIGHTS: [f64; 4] = [0.1, 0.3, 1.0, 3.0];
+const BOTH_WEIGHTS: [f64; 3] = [0.2, 0.7, 2.5];
 
 /// With all features, squared weights of meanings (or C, for meanings alone) in units of
 /// those found with fewer. The best C by feature stays or grows: with 4,096 of them, three
@@ -220,9 +220,9 @@ impl ViewSearch<'_> {
         let params = LinearSearchParams::default();
         let params = match best.meanings_weight {
             None => params.costs(LAST_SCALES.map(|scale| scale * shrunk * best.cost)),
-            Some(weight) => params.costs([best.cost]).dense_weights(
-                LAST_SCALES.map(|square| weight * (square * shrunk).sqrt()),
-            ),
+            Some(weight) => params
+                .costs([best.cost])
+                .dense_weights(LAST_SCALES.map(|square| weight * (square * shrunk).sqrt())),
         };
         self.surface(best.views, params, Some(meanings), words, reporter)
     }
@@ -291,7 +291,8 @@ impl ViewSearch<'_> {
             best: best(&points),
             points,
             held_out: HeldOut {
-                rows: held_out_rows.iter().map(|&row| self.rows[row]).collect(),
+                targets,
+                positions: held_out_rows,
                 values,
             },
         })
@@ -302,7 +303,9 @@ impl ViewSearch<'_> {
 fn class_weights_content(weights: &ClassWeights) -> (&'static str, Vec<(usize, u64)>) {
     match weights {
         ClassWeights::Given(given) => {
-            let bits = given.iter().map(|&(class, weight)| (class, weight.to_bits()));
+            let bits = given
+                .iter()
+                .map(|&(class, weight)| (class, weight.to_bits()));
             ("given", bits.collect())
         }
         ClassWeights::Balanced => ("balanced", Vec::new()),

@@ -107,8 +107,8 @@ fn with_metadata(key: &str, value: serde_json::Value) -> String {
 fn every_defect_has_its_sentence() {
     use serde_json::json;
     assert_eq!(
-        with_metadata("version", json!(3)),
-        "t.wmc: classifier format 3 is neither 1 nor 2, which this version reads"
+        with_metadata("version", json!(4)),
+        "t.wmc: classifier format 4 is not one of 1 to 3, which this version reads"
     );
     let damaged = "t.wmc: damaged classifier: ";
     for (found, expected) in [
@@ -120,7 +120,7 @@ fn every_defect_has_its_sentence() {
         ),
         (
             with_metadata("machines", json!([0])),
-            "number of classes is 1: it must be at least 2",
+            "a list of classes is 1: it must be ascending, and at least 2 if a row has one",
         ),
         (
             with_metadata("machines", json!([0, 1])),
@@ -131,12 +131,28 @@ fn every_defect_has_its_sentence() {
             "tensor \"weights\" is missing",
         ),
         (
-            said(|a| a.tensors[1].1 = vec![20, 3]),
+            said(|a| a.tensors[2].1 = vec![20, 3]),
             "tensor \"weights\" has the shape [20, 3]",
         ),
         (
-            said(|a| a.tensors[1].2[5] = f64::NAN),
+            said(|a| a.tensors[2].2[5] = f64::NAN),
             "a weight is NaN: it must be a finite number",
+        ),
+        (
+            said(|a| a.tensors[1].1 = vec![2, 3]),
+            "tensor \"sigmoids\" has the shape [2, 3]",
+        ),
+        (
+            said(|a| a.tensors[1].2[0] = f64::NAN),
+            "a sigmoid is NaN: it must be a finite number",
+        ),
+        (
+            with_metadata("several_labels", json!(true)),
+            "format 1 with the view meanings",
+        ),
+        (
+            with_metadata("version", json!(3)),
+            "format 3 with the view meanings",
         ),
         (
             with_metadata("version", json!(2)),
@@ -151,6 +167,25 @@ fn every_defect_has_its_sentence() {
     }
     assert!(with_metadata("classes", json!(7)).starts_with(damaged));
     assert!(said(|a| a.metadata = "{".to_owned()).starts_with(damaged));
+}
+
+#[test]
+fn a_file_without_probabilities_predicts_the_rest() {
+    let classifier = classifier();
+    let bytes = classifier.to_bytes(true).unwrap();
+    let file = ModelFile::from_bytes(&bytes, "t.wmc").unwrap();
+    let mut attachment = file.attachment("classifier").unwrap().clone();
+    attachment.tensors.retain(|tensor| tensor.0 != "sigmoids");
+    let model = file.with_vectors(None).unwrap();
+    let bytes = model.to_bytes_with(true, &[attachment]).unwrap();
+    let loaded = TextClassifier::from_bytes(&bytes, "t.wmc", None).unwrap();
+    assert!(classifier.has_probabilities() && !loaded.has_probabilities());
+    let (found, expected) = (
+        &loaded.predict(&["a1"]).unwrap()[0],
+        &classifier.predict(&["a1"]).unwrap()[0],
+    );
+    assert_eq!(found.decision_values, expected.decision_values);
+    assert_eq!(found.probabilities, None);
 }
 
 #[test]

@@ -21,14 +21,14 @@ fn bags(train: &LabeledCorpus, weighting: Weighting) -> (WordMoversEmbedding, Ve
     let mut fitter =
         wordmover::embedding::Fitter::new(params.check().unwrap(), train.vectors().clone());
     train
-        .documents()
+        .texts()
         .iter()
-        .for_each(|counts| fitter.observe(counts));
+        .for_each(|text| fitter.observe(&text.counts));
     let model = fitter.finish().unwrap();
     let bags = train
-        .documents()
+        .texts()
         .iter()
-        .map(|counts| model.document(counts));
+        .map(|text| model.document(&text.counts));
     let bags = bags.collect();
     (model, bags)
 }
@@ -76,11 +76,13 @@ fn k_and_predictions_are_those_of_all_distances() {
             assert_eq!(curve.accuracies, expected.accuracies);
             if curve.weighting == choice.weighting {
                 assert_eq!(choice.k, expected.k);
+                let queries = test.texts().iter();
                 let queries: Vec<Document> =
-                    test.documents().iter().map(|c| model.document(c)).collect();
+                    queries.map(|text| model.document(&text.counts)).collect();
                 let naive = lists(&model, &queries, &bags, false);
                 let votes = knn::predict(&naive, labels, choice.k).unwrap();
-                let expected: Vec<usize> = votes.iter().map(|v| v[choice.k - 1]).collect();
+                let expected: Vec<Vec<usize>> =
+                    votes.iter().map(|v| vec![v[choice.k - 1]]).collect();
                 assert_eq!(outcome.predicted, expected);
             }
         }

@@ -68,6 +68,7 @@ fn run(arguments: Arguments) -> Result<()> {
         Command::Similarity(arguments) => commands::similarity::run(&arguments, quiet),
         Command::Train(arguments) => commands::train::run(&arguments, quiet),
         Command::Predict(arguments) => commands::predict::run(&arguments, quiet),
+        Command::Test(arguments) => commands::test::run(&arguments, quiet),
         Command::Evaluate(arguments) => commands::evaluate::run(&arguments, quiet),
         Command::Vectors(command) => commands::vectors::run(&command, quiet),
         Command::Completions(arguments) => commands::completions::run(&arguments),

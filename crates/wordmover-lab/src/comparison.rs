@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use wordmover::Weighting;
 use wordmover_classify::{
     Cache, CrossValidation, CurvePoint, Event, KnnChoice, KnnParams, LabeledCorpus, Method,
-    Protocol, StageTime, TextClassifier, Views, WmeChoice, WmeParams, evaluate, feature_curve,
+    Protocol, StageTime, TextClassifier, WmeChoice, WmeParams, evaluate, feature_curve,
 };
 use wordmover_learn::split::Split;
 
@@ -177,8 +177,7 @@ struct Experiment<'a> {
 
 impl Experiment<'_> {
     fn params(&self, n_features: usize) -> WmeParams {
-        let mut params = WmeParams::new(Protocol::Fast);
-        params.views = vec![Views::Meanings];
+        let mut params = WmeParams::new(Protocol::Fast).embedding_alone();
         let embedding = self.corpus.embedding(self.definition.seed);
         params.embedding = embedding.n_features(n_features);
         params
@@ -245,7 +244,7 @@ impl Experiment<'_> {
             accuracies.collect::<Vec<_>>(),
             knn.as_ref().map(|knn| 100.0 * knn.accuracy)
         ));
-        let without_words = test.documents().iter().filter(|d| d.words.is_empty());
+        let without_words = test.texts().iter().filter(|t| t.counts.words.is_empty());
         Ok(OfSplit {
             n_train: split.train.len(),
             n_test: split.test.len(),

@@ -85,6 +85,16 @@ pub struct Folders {
 }
 
 impl Vectors {
+    /// Those of the program.
+    pub fn builtin() -> Self {
+        Vectors {
+            name: "built-in".to_owned(),
+            note: String::new(),
+            file: String::new(),
+            case: Case::Lower,
+        }
+    }
+
     pub fn open(&self, folders: &Folders, files: &mut Files) -> Result<Arc<WordVectors>> {
         files.read(&folders.vectors, &self.file)?;
         let path = folders.vectors.join(&self.file);
@@ -114,6 +124,15 @@ impl Loaded {
 }
 
 impl Corpus {
+    /// Without the rules that the paper has for it.
+    pub fn as_it_comes(&self) -> Self {
+        Corpus {
+            keep_stop_words: false,
+            min_count: None,
+            ..self.clone()
+        }
+    }
+
     fn tokenizer(&self, case: Case) -> Tokenizer {
         Tokenizer {
             case,

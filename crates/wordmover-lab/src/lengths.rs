@@ -6,7 +6,7 @@ use std::time::Instant;
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
 use wordmover_classify::{
-    Cache, CurvePoint, Protocol, TextClassifier, Views, WmeChoice, WmeParams, feature_curve,
+    Cache, CurvePoint, Protocol, TextClassifier, WmeChoice, WmeParams, feature_curve,
 };
 
 use crate::comparison::silent;
@@ -70,8 +70,7 @@ pub fn run(
     let split = &loaded.splits(1, definition.seed)?[0];
     let train = loaded.corpus.select(&split.train);
     let test = loaded.corpus.select(&split.test);
-    let mut params = WmeParams::new(Protocol::Fast);
-    params.views = vec![Views::Meanings];
+    let mut params = WmeParams::new(Protocol::Fast).embedding_alone();
     let embedding = corpus.embedding(definition.seed);
     params.embedding = embedding.n_features(definition.n_features);
     let cache = Cache::open(&folders.cache)?;
@@ -79,10 +78,8 @@ pub fn run(
     let choice = training.choice;
     let mut points = Vec::new();
     for &d_max in &definition.d_maxes {
-        let choice = WmeChoice {
-            d_max,
-            ..choice.clone()
-        };
+        let mut choice = choice.clone();
+        choice.candidate.d_max = d_max;
         let features = [definition.n_features];
         let curve = feature_curve(&params, &choice, &train, &test, &features, &silent)?;
         points.extend(curve.into_iter().map(|point| Point { d_max, point }));

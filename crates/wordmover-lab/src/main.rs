@@ -6,6 +6,7 @@
 //! only the records.
 
 mod changed_vectors;
+mod classifier;
 mod comparison;
 mod corpora;
 mod lengths;
@@ -88,6 +89,7 @@ fn main() -> ExitCode {
 enum Definition {
     Similarity(similarity::Definition),
     Corpora(corpora::Definition),
+    Classifier(classifier::Definition),
     Comparison(comparison::Definition),
     Lengths(lengths::Definition),
     Vectors(vectors::Definition),
@@ -152,6 +154,15 @@ impl Laboratory {
             Definition::Corpora(definition) => {
                 let record = corpora::run(definition, environment, &corpora()?, &self.folders)?;
                 self.keep(&record.definition.name, &record)
+            }
+            Definition::Classifier(definition) => {
+                let corpora = corpora()?;
+                for run in self.runs(&definition.run, |run| &run.corpus)? {
+                    let (environment, folders) = (&self.environment, &self.folders);
+                    let record = classifier::run(&definition, run, environment, &corpora, folders)?;
+                    self.keep(&format!("{}-{}", definition.name, run.corpus), &record)?;
+                }
+                Ok(())
             }
             Definition::Comparison(definition) => {
                 let corpora = corpora()?;

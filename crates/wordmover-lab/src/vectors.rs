@@ -8,9 +8,7 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use wordmover::{Weighting, WordVectors};
-use wordmover_classify::{
-    Cache, Protocol, TextClassifier, Views, WmeChoice, WmeParams, feature_curve,
-};
+use wordmover_classify::{Cache, Protocol, TextClassifier, WmeChoice, WmeParams, feature_curve};
 
 use crate::changed_vectors::{common, filled, projected};
 use crate::comparison::{one, silent};
@@ -194,8 +192,7 @@ impl Experiment<'_> {
     ) -> Result<Variant> {
         let (definition, corpus) = (self.definition, self.corpus);
         let loaded = corpus.load(source, table, false, self.folders, &mut self.files)?;
-        let mut params = WmeParams::new(Protocol::Fast);
-        params.views = vec![Views::Meanings];
+        let mut params = WmeParams::new(Protocol::Fast).embedding_alone();
         params.embedding = corpus
             .embedding(definition.seed)
             .n_features(definition.chosen_features);
@@ -209,7 +206,7 @@ impl Experiment<'_> {
             let choice = training.choice;
             let features = [definition.n_features];
             let curve = feature_curve(&params, &choice, &train, &test, &features, &silent)?;
-            let without_words = test.documents().iter().filter(|d| d.words.is_empty());
+            let without_words = test.texts().iter().filter(|t| t.counts.words.is_empty());
             splits.push(OfSplit {
                 choice,
                 accuracy: curve[0].accuracy,

@@ -237,7 +237,9 @@ impl<'a> Problem<'a> {
     fn machines_of(&self, row: usize) -> impl Iterator<Item = usize> + '_ {
         let positions = self.targets.positions(row).iter();
         let n_machines = self.targets.n_machines();
-        positions.map(|&p| p as usize).filter(move |&p| p < n_machines)
+        positions
+            .map(|&p| p as usize)
+            .filter(move |&p| p < n_machines)
     }
 
     /// Decision values of the rows that a split holds out.
@@ -266,7 +268,10 @@ impl<'a> Problem<'a> {
             let weights = weights.chunks_exact(n_machines);
             for (&x, weights) in features.row(row).iter().zip(weights) {
                 let x = f64::from(x);
-                values.iter_mut().zip(weights).for_each(|(v, w)| *v += x * w);
+                values
+                    .iter_mut()
+                    .zip(weights)
+                    .for_each(|(v, w)| *v += x * w);
             }
         }
         values
@@ -278,7 +283,12 @@ impl<'a> Problem<'a> {
         let mut part = Vec::with_capacity(n * n);
         let mut duals = vec![-1.0; n * n_machines];
         for (position, &row) in split.train.iter().enumerate() {
-            part.extend(split.train.iter().map(|&other| square[row * n_rows + other]));
+            part.extend(
+                split
+                    .train
+                    .iter()
+                    .map(|&other| square[row * n_rows + other]),
+            );
             for machine in self.machines_of(row) {
                 duals[position * n_machines + machine] = 1.0;
             }
@@ -289,7 +299,10 @@ impl<'a> Problem<'a> {
             let duals = duals.chunks_exact(n_machines);
             for (&other, duals) in split.train.iter().zip(duals) {
                 let product = square[row * n_rows + other];
-                values.iter_mut().zip(duals).for_each(|(v, d)| *v += product * d);
+                values
+                    .iter_mut()
+                    .zip(duals)
+                    .for_each(|(v, d)| *v += product * d);
             }
         }
         values
@@ -297,5 +310,7 @@ impl<'a> Problem<'a> {
 }
 
 fn add(sums: &mut [f64], others: &[f64]) {
-    sums.iter_mut().zip(others).for_each(|(sum, other)| *sum += other);
+    sums.iter_mut()
+        .zip(others)
+        .for_each(|(sum, other)| *sum += other);
 }

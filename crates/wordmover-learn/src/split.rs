@@ -262,7 +262,9 @@ mod tests {
 
     #[test]
     fn a_sample_has_two_of_every_class() {
-        let labels: Vec<usize> = (0..1000).map(|row| if row < 3 { row % 2 } else { 7 }).collect();
+        let labels: Vec<usize> = (0..1000)
+            .map(|row| if row < 3 { row % 2 } else { 7 })
+            .collect();
         let sample = stratified_sample(&labels, 100, 5);
         let n_of = |class| sample.iter().filter(|&&row| labels[row] == class).count();
         assert_eq!((n_of(0), n_of(1), n_of(7)), (2, 1, 100));

@@ -157,7 +157,9 @@ impl CorpusCounts {
     /// What the weight of a word is multiplied by.
     #[must_use]
     pub fn factor(&self, word: Word) -> f64 {
-        self.factors.as_ref().map_or(1.0, |factors| factors.of(word))
+        self.factors
+            .as_ref()
+            .map_or(1.0, |factors| factors.of(word))
     }
 
     /// How likely a word is in running text, `p(w)`: as set, or else its share of the

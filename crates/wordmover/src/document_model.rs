@@ -367,7 +367,9 @@ impl DocumentModel {
     #[must_use]
     pub fn documents(&self, counts: &[impl Borrow<WordCounts> + Sync]) -> Vec<Document> {
         let counts = counts.par_iter();
-        counts.map(|counts| self.document(counts.borrow())).collect()
+        counts
+            .map(|counts| self.document(counts.borrow()))
+            .collect()
     }
 
     /// The weighted document of a text.

@@ -267,6 +267,67 @@ fn random_words_have_unit_length_where_words_have() {
 }
 
 #[test]
+fn random_documents_can_be_parts_of_documents() {
+    let params = toy::params().random_words(RandomWords::Documents).d_max(3);
+    let model = fitted(params.clone().n_features(200));
+    let random = model.random_documents();
+    let name = |vector: &[f32]| {
+        let word = toy::WORDS.iter().find(|(_, of_word)| of_word == vector);
+        word.unwrap().0
+    };
+    let mut seen = std::collections::BTreeSet::new();
+    for j in 0..200 {
+        let mut words: Vec<&str> = random.words(j).chunks_exact(2).map(name).collect();
+        words.sort_unstable();
+        let n = words.len();
+        words.dedup();
+        assert_eq!(words.len(), n, "its words are distinct");
+        let is_part = |text: &&str| words.iter().all(|word| text.contains(word));
+        assert!(toy::TEXTS.iter().any(|text| is_part(&text)), "{words:?}");
+        seen.insert(words);
+    }
+    // Every part of every text: a, b, c, d, e; ab, ac, bc, ad, ed, eb, db; abc, edb.
+    assert_eq!(seen.len(), 14);
+    let first = fitted(params.n_features(7));
+    for j in 0..7 {
+        assert_eq!(first.random_documents().words(j), random.words(j));
+    }
+    // A model that was loaded has its random documents, but no documents to draw from.
+    let bytes = model.to_bytes(true).unwrap();
+    let loaded = ModelFile::from_bytes(&bytes, "m.wme").unwrap();
+    let loaded = loaded.with_vectors(None).unwrap();
+    assert_eq!(loaded.random_documents(), random);
+    let params = loaded.params().clone().gamma(Gamma::Value(1.0));
+    let drawn = WordMoversEmbedding::draw(params, loaded.documents().clone());
+    assert!(matches!(
+        drawn,
+        Err(Error::InvalidParameter {
+            name: "random_words",
+            ..
+        })
+    ));
+}
+
+#[test]
+fn factors_multiply_the_weights_of_words() {
+    use wordmover::document::{Word, WordFactors};
+    let model = fitted(toy::params().weighting(Weighting::Tfidf));
+    let plain = model.documents().document_of("a a b c");
+    let mut factors = WordFactors::default();
+    factors.insert(Word::Known(0), 4.0);
+    factors.insert(Word::Known(2), 0.5);
+    factors.insert(Word::Known(1), f64::NAN);
+    let documents = model.documents().as_ref().clone();
+    let weighed = documents.with_factors(Some(factors)).document_of("a a b c");
+    let each = plain.weights().iter().zip([4.0, 1.0, 0.5]);
+    let raw: Vec<f64> = each.map(|(weight, factor)| weight * factor).collect();
+    let total: f64 = raw.iter().sum();
+    for (weight, raw) in weighed.weights().iter().zip(raw) {
+        assert!((weight - raw / total).abs() < 1e-15);
+    }
+}
+
+#[test]
 fn the_same_bits_for_any_threads_batch_and_company() {
     let texts: Vec<String> = (0..300)
         .map(|i| {

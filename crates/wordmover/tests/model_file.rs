@@ -466,6 +466,30 @@ fn every_defect_has_its_sentence() {
 }
 
 #[test]
+fn factors_of_words_are_as_many_as_words_and_positive() {
+    let with = |values: &[f64]| {
+        let bytes = values.iter().flat_map(|value| value.to_le_bytes());
+        let tensor = (Dtype::F64, vec![values.len()], bytes.collect());
+        spoiled(|parts| drop(parts.tensors.insert("word_factors".to_owned(), tensor)))
+    };
+    assert!(
+        with(&[1.0; 4]).contains("word_factors"),
+        "{}",
+        with(&[1.0; 4])
+    );
+    let not_positive = with(&[1.0, 1.0, 0.0, 1.0, 1.0]);
+    assert!(
+        not_positive.ends_with("holds a value that is not positive"),
+        "{not_positive}"
+    );
+    let not_finite = with(&[f64::NAN; 5]);
+    assert!(
+        not_finite.ends_with("holds a value that is not finite"),
+        "{not_finite}"
+    );
+}
+
+#[test]
 fn what_is_no_safetensors_file_is_refused() {
     for bytes in [
         &b""[..],

@@ -153,7 +153,11 @@ impl<'c> Candidates<'c> {
 
     /// The distances of a candidate's documents at some rows of the corpus, without columns
     /// yet; all that have words if no rows are named.
-    pub fn table(&mut self, candidate: &Candidate, rows: Option<&[usize]>) -> Result<DistanceTable> {
+    pub fn table(
+        &mut self,
+        candidate: &Candidate,
+        rows: Option<&[usize]>,
+    ) -> Result<DistanceTable> {
         let training = self.training(candidate.weights())?;
         let training = match rows {
             Some(rows) if rows != training.rows => Arc::new(training.select(rows)),

@@ -1,11 +1,12 @@
 //! Which embedding, gamma, C and views: the two protocols.
 //!
-//! [`paper`] has the grid of the paper in two rounds. [`fast`] races candidates and then
-//! compares views.
+//! [`paper`] has the grid of the paper in two rounds. [`fast`] has [candidates](candidates) [race](race) and
+//! then compares views.
 
 mod candidates;
 mod fast;
 mod paper;
+mod race;
 mod surface;
 
 pub(crate) use surface::content as sample_content;

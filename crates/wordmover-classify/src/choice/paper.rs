@@ -32,8 +32,7 @@ pub(super) fn choose(
             requirement: "one, with the paper's protocol",
         });
     }
-    let mut candidates =
-        reporter.time("counting words", |_| Candidates::new(params, train))?;
+    let mut candidates = reporter.time("counting words", |_| Candidates::new(params, train))?;
     let mut racers = Vec::new();
     for weights in candidates.weights() {
         let mut random_documents = candidates.random_documents();
@@ -59,8 +58,7 @@ pub(super) fn choose(
     };
     let n_features = params.embedding.n_features;
     let first = FIRST_FEATURES.min(n_features);
-    let (winner, mut best) =
-        search.judge(&mut racers, first, &GridParams::default(), reporter)?;
+    let (winner, mut best) = search.judge(&mut racers, first, &GridParams::default(), reporter)?;
     let mut winner = vec![racers.swap_remove(winner)];
     if first < n_features {
         reporter.note(format!(
@@ -88,7 +86,7 @@ pub(super) fn choose(
         let features = Features::new(&features, n_features)?;
         let svm = svm(protocol).cost(best.cost);
         let sample = &search.sample;
-        HeldOut::of_svm(svm, features, &search.labels, &sample.rows, &sample.folds, reporter)
+        HeldOut::of_svm(svm, features, &search.labels, &sample.folds, reporter)
     })?;
     Ok(Chosen {
         choice: WmeChoice {
@@ -140,7 +138,10 @@ impl Search<'_> {
             })?;
             for point in &surface {
                 // Of equal candidates the first.
-                if best.as_ref().is_none_or(|(_, best)| order(point, best).is_lt()) {
+                if best
+                    .as_ref()
+                    .is_none_or(|(_, best)| order(point, best).is_lt())
+                {
                     best = Some((position, point.clone()));
                 }
             }
@@ -189,7 +190,9 @@ impl Search<'_> {
         })?;
         // Candidates with the same distances share an entry.
         let candidate = racer.candidate;
-        let own = points.into_iter().map(|point| SurfacePoint { candidate, ..point });
+        let own = points
+            .into_iter()
+            .map(|point| SurfacePoint { candidate, ..point });
         Ok(own.collect())
     }
 }

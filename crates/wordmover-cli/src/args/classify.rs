@@ -9,10 +9,10 @@ use wordmover::{
     random_documents::RandomWords,
     space::{Normalization, UnknownWords},
 };
-use wordmover_classify::{Cache, KnnParams, Method, Protocol, Views, WmeParams};
+use wordmover_classify::{Cache, ClassWeights, KnnParams, Method, Protocol, Views, WmeParams};
 
 use super::groups::{parameter_error, set};
-use super::values::{at_least_one, named};
+use super::values::{at_least_one, at_least_two, named};
 use super::{
     DeviceArguments, InputArguments, LabeledInputArguments, TextArguments, VectorArguments,
     WritingArguments,
@@ -34,6 +34,22 @@ pub enum ProtocolOption {
     Paper,
     /// Successive halving, standardised features, five folds
     Fast,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ClassWeightsOption {
+    /// Every document counts alike
+    Equal,
+    /// Documents of rare classes count more, those of frequent ones less
+    Balanced,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LearnOption {
+    /// Weights of words, from the classes of the documents that hold them
+    Weights,
+    /// Nothing beside the classifier
+    None,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -80,9 +96,20 @@ pub struct LearningArguments {
     /// [default: auto; meanings with --protocol paper]
     #[arg(long, value_enum, hide_possible_values = true, value_name = "VIEWS")]
     pub views: Option<ViewsOption>,
-    /// Distribution of the random words [default: uniform]
+    /// Distribution of the random words [default: the better of uniform and documents;
+    /// uniform with --protocol paper]
     #[arg(long, value_parser = named::<RandomWords>(), value_name = "DISTRIBUTION")]
     pub random_words: Option<RandomWords>,
+    /// What is learnt from labels beside the classifier: weights (of words) or none
+    /// [default: the better; none with --protocol paper]
+    #[arg(long, value_enum, hide_possible_values = true, value_name = "WHAT")]
+    pub learn: Option<LearnOption>,
+    /// How much documents count: equal, or balanced for classes of unequal size
+    #[arg(long, value_enum, default_value_t = ClassWeightsOption::Equal, hide_possible_values = true, value_name = "WEIGHTS")]
+    pub class_weights: ClassWeightsOption,
+    /// Number of folds of the cross-validation [default: 5; 10 with --protocol paper]
+    #[arg(long, value_name = "N", value_parser = at_least_two)]
+    pub folds: Option<usize>,
     /// Normalisation of the word vectors [default: unit]
     #[arg(long, value_parser = named::<Normalization>(), value_name = "HOW")]
     pub normalize: Option<Normalization>,
@@ -137,6 +164,33 @@ impl LearningArguments {
         if let Some(weights) = self.weights {
             params.weightings = vec![weights];
         }
+        if let Some(random_words) = self.random_words {
+            params.random_words = vec![random_words];
+        }
+        if self.text.stop_words.is_some() {
+            params.keep_stop_words = vec![false];
+        }
+        set(&mut params.n_folds, self.folds);
+        let is_paper = params.protocol == Protocol::Paper;
+        match self.learn {
+            Some(LearnOption::Weights) if is_paper => {
+                return Err(usage_error(
+                    "--protocol paper learns no weights: leave --learn out".to_owned(),
+                ));
+            }
+            Some(LearnOption::Weights) => params.label_exponents.retain(|&beta| beta > 0.0),
+            Some(LearnOption::None) => params.label_exponents = vec![0.0],
+            None => {}
+        }
+        if self.class_weights == ClassWeightsOption::Balanced {
+            if is_paper {
+                return Err(usage_error(
+                    "--protocol paper has equal class weights: leave --class-weights out"
+                        .to_owned(),
+                ));
+            }
+            params.class_weights = ClassWeights::Balanced;
+        }
         if let Some(views) = self.views {
             if params.protocol == Protocol::Paper && views != ViewsOption::Meanings {
                 return Err(usage_error(
@@ -164,6 +218,11 @@ impl LearningArguments {
             ("--d-max", !self.d_max.is_empty()),
             ("--random-words", self.random_words.is_some()),
             ("--views", self.views.is_some()),
+            ("--learn", self.learn.is_some()),
+            (
+                "--class-weights",
+                self.class_weights == ClassWeightsOption::Balanced,
+            ),
         ];
         if let Some((option, _)) = given.into_iter().find(|(_, given)| *given) {
             return Err(usage_error(format!(
@@ -172,6 +231,7 @@ impl LearningArguments {
         }
         let mut params = KnnParams::new(self.protocol());
         self.set_embedding(&mut params.embedding);
+        set(&mut params.n_folds, self.folds);
         if let Some(weights) = self.weights {
             params.weightings = vec![weights];
         }
@@ -195,7 +255,6 @@ impl LearningArguments {
         set(&mut embedding.documents.normalization, self.normalize);
         let unknown = &mut embedding.documents.unknown;
         *unknown = self.text.unknown.or(*unknown);
-        set(&mut embedding.random_words, self.random_words);
     }
 }
 
@@ -209,9 +268,10 @@ impl LearningArguments {
     built-in ones or bundled, and else the same --vectors. It is a model, too, for\n\
     `wordmover embed` and `wordmover info`.")]
 pub struct TrainArguments {
-    /// Documents with classes: .tsv, .csv or .jsonl, also .gz; - is standard input
-    #[arg(value_name = "CORPUS")]
-    pub documents: PathBuf,
+    /// Documents with classes: .tsv, .csv or .jsonl, also .gz, one file or several; - is
+    /// standard input
+    #[arg(value_name = "CORPUS", required = true)]
+    pub documents: Vec<PathBuf>,
     /// The classifier file, .wmc
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
@@ -239,20 +299,37 @@ pub struct TrainArguments {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     wordmover predict topics.wmc new.txt -o predictions.csv\n  \
-    wordmover predict topics.wmc new.tsv --column text --id-column key -o predictions.jsonl\n\n\
+    wordmover predict topics.wmc new.tsv --column text --id-column key -o predictions.jsonl\n  \
+    wordmover predict topics.wmc new.txt --probabilities --top 3\n  \
+    echo \"A goal in the last minute\" | wordmover predict topics.wmc - --explain\n\n\
     A document without a known word gets the class most frequent in training, and no\n\
     decision values.")]
 pub struct PredictArguments {
     /// A classifier that `wordmover train` wrote
     #[arg(value_name = "CLASSIFIER")]
     pub classifier: PathBuf,
-    /// Documents: .txt (one a line), .tsv, .csv or .jsonl, also .gz; - is standard input
-    #[arg(value_name = "INPUT")]
-    pub documents: PathBuf,
-    /// Where classes and decision values go: .csv or .jsonl; without it, or for -, JSON
-    /// lines are printed
+    /// Documents: .txt (one a line), .tsv, .csv or .jsonl, also .gz, one file or several; -
+    /// is standard input
+    #[arg(value_name = "INPUT", required = true)]
+    pub documents: Vec<PathBuf>,
+    /// Where classes and decision values go: .csv, .parquet or .jsonl; without it, or for
+    /// -, JSON lines are printed
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Give the probability of each class, too
+    #[arg(long)]
+    pub probabilities: bool,
+    /// Give the K likeliest classes alone, the likeliest first
+    #[arg(long, value_name = "K", value_parser = at_least_one)]
+    pub top: Option<usize>,
+    /// Say why: the words for and against the class, and the nearest random documents in
+    /// words; for JSON lines
+    #[arg(long)]
+    pub explain: bool,
+    /// What stands between the labels of a document in .csv and .parquet files, where the
+    /// classifier gives several
+    #[arg(long, default_value = ";", value_name = "SEPARATOR")]
+    pub label_separator: String,
     #[command(flatten)]
     pub input: InputArguments,
     #[command(flatten)]
@@ -270,9 +347,10 @@ pub struct PredictArguments {
     Parameters are chosen on the training documents of each split alone. Random splits are\n\
     the same for every method and protocol.")]
 pub struct EvaluateArguments {
-    /// Documents with classes: .tsv, .csv or .jsonl, also .gz; - is standard input
-    #[arg(value_name = "CORPUS")]
-    pub documents: PathBuf,
+    /// Documents with classes: .tsv, .csv or .jsonl, also .gz, one file or several; - is
+    /// standard input
+    #[arg(value_name = "CORPUS", required = true)]
+    pub documents: Vec<PathBuf>,
     /// The method to evaluate
     #[arg(long, value_enum, default_value_t = ClassifierMethod::Wme, value_name = "METHOD")]
     pub method: ClassifierMethod,
@@ -302,6 +380,35 @@ pub struct EvaluateArguments {
     pub device: DeviceArguments,
     #[command(flatten)]
     pub learning: LearningArguments,
+    #[command(flatten)]
+    pub writing: WritingArguments,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    wordmover test topics.wmc labelled.tsv --text-column text --label-column label\n  \
+    wordmover test topics.wmc a.jsonl b.jsonl --field body --label-column topic --report t.html\n\n\
+    Documents of classes that the classifier does not know are judged, too: wrong.")]
+pub struct TestArguments {
+    /// A classifier that `wordmover train` wrote
+    #[arg(value_name = "CLASSIFIER")]
+    pub classifier: PathBuf,
+    /// Documents with classes: .tsv, .csv or .jsonl, also .gz, one file or several; - is
+    /// standard input
+    #[arg(value_name = "CORPUS", required = true)]
+    pub documents: Vec<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Write a report with figures, one HTML file
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+    #[command(flatten)]
+    pub input: LabeledInputArguments,
+    #[command(flatten)]
+    pub vectors: VectorArguments,
+    #[command(flatten)]
+    pub device: DeviceArguments,
     #[command(flatten)]
     pub writing: WritingArguments,
 }

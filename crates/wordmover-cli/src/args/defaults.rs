@@ -22,8 +22,10 @@ pub fn command() -> Command {
         })
         .mut_subcommand("distance", |command| with_text_defaults(command, &embed))
         .mut_subcommand("search", |command| with_text_defaults(command, &embed))
-        .mut_subcommand("train", |command| with_text_defaults(command, &embed))
-        .mut_subcommand("evaluate", |command| with_text_defaults(command, &embed))
+        .mut_subcommand("train", |command| with_learning_defaults(command, &embed))
+        .mut_subcommand("evaluate", |command| {
+            with_learning_defaults(command, &embed)
+        })
 }
 
 /// States the defaults of the options that make an embedding.
@@ -59,6 +61,13 @@ fn with_text_defaults(command: Command, params: &EmbeddingParams) -> Command {
         "case",
         &params.documents.tokenizer.case.to_string(),
     )
+}
+
+/// Stop words are dropped or kept by cross-validation, unless given.
+fn with_learning_defaults(command: Command, params: &EmbeddingParams) -> Command {
+    let command = with_text_defaults(command, params);
+    let default = "the better of smart and none; smart with --protocol paper or --method knn-wmd";
+    with_default(command, "stop_words", default)
 }
 
 /// Puts a default at the end of an option's help, in place of one that is there.
@@ -109,7 +118,13 @@ mod tests {
             assert_eq!(default_of("similarity", option), similarity, "{option}");
         }
         for command in ["distance", "search", "train", "evaluate"] {
-            assert_eq!(default_of(command, "--stop-words"), "smart");
+            let stop_words = default_of(command, "--stop-words");
+            match command {
+                "train" | "evaluate" => {
+                    assert!(stop_words.starts_with("the better of"), "{stop_words}");
+                }
+                _ => assert_eq!(stop_words, "smart"),
+            }
             assert_eq!(default_of(command, "--normalize"), "unit");
         }
     }

@@ -63,6 +63,10 @@ pub struct LabeledInputArguments {
     /// The column or field that holds the class
     #[arg(long, visible_alias = "label-field", value_name = "NAME")]
     pub label_column: String,
+    /// What stands between the classes of a document that has several; without it, every
+    /// document has one
+    #[arg(long, value_name = "SEPARATOR", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub label_separator: Option<String>,
     /// The TSV or CSV file has no header: columns are numbers from 1
     #[arg(long)]
     pub no_header: bool,

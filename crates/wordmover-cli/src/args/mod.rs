@@ -15,7 +15,9 @@ use wordmover::{Similarity, Weighting, space::Normalization};
 
 use crate::output::suffixes;
 
-pub use classify::{ClassifierMethod, EvaluateArguments, PredictArguments, TrainArguments};
+pub use classify::{
+    ClassifierMethod, EvaluateArguments, PredictArguments, TestArguments, TrainArguments,
+};
 pub use defaults::command;
 pub use device::DeviceArguments;
 pub use groups::{
@@ -63,6 +65,8 @@ pub enum Command {
     Train(Box<TrainArguments>),
     /// Classify texts
     Predict(PredictArguments),
+    /// Judge a classifier on documents whose classes are known
+    Test(TestArguments),
     /// Measure how well a method classifies texts it has not seen
     Evaluate(Box<EvaluateArguments>),
     /// Look at word vectors, or convert them to the form that opens at once

@@ -130,3 +130,11 @@ pub(super) fn not_negative(text: &str) -> Result<f64, String> {
         _ => Err("expected a number of at least 0".to_owned()),
     }
 }
+
+/// For numbers of folds.
+pub(super) fn at_least_two(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(number) if number > 1 => Ok(number),
+        _ => Err("expected a number of at least 2".to_owned()),
+    }
+}

@@ -8,17 +8,15 @@ use wordmover::space::UnknownWords;
 use wordmover_classify::{CrossValidation, Evaluation, LabeledCorpus, evaluate_splits};
 use wordmover_learn::split::Split;
 
+use super::class_figures;
 use super::labeled::{self, protocol_name};
 use crate::args::{ClassifierMethod, EvaluateArguments};
 use crate::input;
 use crate::output::{OutputFile, check_outputs, print};
 use crate::progress::{CorpusSummary, Stages, Watcher, count, say};
-use crate::report::{self, Heading, Judged};
+use crate::report::{self, Heading};
 use crate::usage::usage_error;
 use crate::version::PROGRAM;
-
-/// With more classes, a row of the confusion matrix is longer than a line.
-const MAX_MATRIX_CLASSES: usize = 20;
 
 /// Number of random splits if not given.
 const DEFAULT_SPLITS: usize = 5;
@@ -26,23 +24,29 @@ const DEFAULT_SPLITS: usize = 5;
 pub fn run(arguments: &EvaluateArguments, quiet: bool) -> Result<()> {
     let learning = &arguments.learning;
     let outputs = [("--report", arguments.report.as_deref())];
-    let inputs = [
-        Some(arguments.documents.as_path()),
-        arguments.vectors.vectors.as_deref(),
-        learning.text.file(),
-    ];
+    let documents = arguments.documents.iter().map(|path| Some(path.as_path()));
+    let inputs: Vec<_> = documents
+        .chain([arguments.vectors.vectors.as_deref(), learning.text.file()])
+        .collect();
     check_outputs(&outputs, &inputs, arguments.writing.force)?;
     let method = arguments.method()?;
+    let separator = arguments.input.label_separator.as_deref();
+    if separator.is_some() && arguments.method == ClassifierMethod::KnnWmd {
+        return Err(usage_error(
+            "--label-separator is for --method wme: neighbours vote for one class",
+        ));
+    }
+    labeled::check_separator(separator, learning.protocol())?;
     let tokenizer = learning.text.tokenizer()?;
     let options = arguments.input.options(arguments.split_column.as_ref());
-    let documents = input::open(&arguments.documents, &options)?;
+    let documents = input::open_all(&arguments.documents, &options)?;
     let cache = learning.cache()?;
     let start = Instant::now();
     let mut stages = Stages::default();
     let vectors = stages.time("opening", || arguments.vectors.open())?;
     arguments.learning.text.check_vectors(&vectors)?;
     let device = arguments.device.open()?;
-    let labeled = labeled::read(documents, tokenizer, vectors, quiet, &mut stages)?;
+    let labeled = labeled::read(documents, separator, tokenizer, vectors, quiet, &mut stages)?;
     let corpus = labeled.corpus.with_accelerator(device);
     let splits = match given_split(&labeled.splits)? {
         Some(_) if arguments.splits.is_some() => {
@@ -53,7 +57,7 @@ pub fn run(arguments: &EvaluateArguments, quiet: bool) -> Result<()> {
         Some(split) => vec![split],
         None if labeled.splits.len() < 2 => bail!(
             "{} holds one document: none would be left to test on",
-            input::shown(&arguments.documents)
+            input::shown_all(&arguments.documents)
         ),
         None => {
             let n_splits = arguments.splits.unwrap_or(DEFAULT_SPLITS);
@@ -146,12 +150,12 @@ fn heading(
     summary: &CorpusSummary,
 ) -> Heading {
     let title = match arguments.method {
-        ClassifierMethod::Wme => "a linear SVM on Word Mover's Embeddings, evaluated",
+        ClassifierMethod::Wme => "a text classifier, evaluated",
         ClassifierMethod::KnnWmd => "nearest neighbours under the Word Mover's Distance, evaluated",
     };
     Heading {
         title: title.to_owned(),
-        corpus: input::shown(&arguments.documents),
+        corpus: input::shown_all(&arguments.documents),
         facts: vec![
             ("method", method_name(arguments).to_owned()),
             ("protocol", protocol_name(arguments.learning.protocol())),
@@ -174,19 +178,7 @@ fn as_json(
     seconds: f64,
 ) -> Value {
     let classes = corpus.classes();
-    let confusion = &evaluation.confusion;
-    let figures = confusion.class_figures();
-    let figures = figures.iter().map(|figures| {
-        json!({
-            "class": classes[figures.class],
-            "documents": figures.n_rows,
-            "predicted": figures.n_predicted,
-            "precision": figures.precision,
-            "recall": figures.recall,
-            "f1": figures.f1,
-        })
-    });
-    let seen = confusion.classes().iter().map(|&class| &classes[class]);
+    let figures = &evaluation.figures;
     let vectors = corpus.vectors();
     json!({
         "method": method_name(arguments),
@@ -202,12 +194,10 @@ fn as_json(
         },
         "accuracy": evaluation.accuracy,
         "deviation": evaluation.deviation,
-        "macro_f1": confusion.macro_f1(),
-        "classes": figures.collect::<Vec<_>>(),
-        "confusion": {
-            "classes": seen.collect::<Vec<_>>(),
-            "counts": confusion.rows().collect::<Vec<_>>(),
-        },
+        "macro_f1": figures.macro_f1,
+        "all_right": figures.accuracy,
+        "classes": class_figures::classes_as_json(classes, figures),
+        "confusion": class_figures::confusion_as_json(classes, figures),
         "splits": evaluation.outcomes,
         "seconds": seconds,
     })
@@ -224,12 +214,9 @@ fn as_text(corpus: &LabeledCorpus, evaluation: &Evaluation) -> String {
         1 => String::new(),
         n => format!(" ± {:.2} over {n} splits", 100.0 * evaluation.deviation),
     };
-    line(format!(
-        "accuracy  {:.2} %{spread}",
-        100.0 * evaluation.accuracy
-    ));
-    let confusion = &evaluation.confusion;
-    line(format!("macro F1  {:.2} %", 100.0 * confusion.macro_f1()));
+    let figures = &evaluation.figures;
+    let summary = class_figures::summary(figures, evaluation.accuracy, &spread);
+    summary.lines().for_each(|text| line(text.to_owned()));
     let without: usize = evaluation
         .outcomes
         .iter()
@@ -242,33 +229,9 @@ fn as_text(corpus: &LabeledCorpus, evaluation: &Evaluation) -> String {
         ));
     }
 
-    let judged = Judged::new(corpus.classes(), confusion);
-    let width = judged.names.iter().map(|name| name.chars().count()).max();
-    let width = width.unwrap_or(0).max("class".len());
-    let has_matrix = judged.names.len() <= MAX_MATRIX_CLASSES;
     line(String::new());
-    line(format!(
-        "{:width$}  documents  precision    recall        F1  {}",
-        "class",
-        match has_matrix {
-            true => "predicted as each class, in this order",
-            false => "most often predicted as",
-        }
-    ));
-    for (i, (name, figures)) in judged.names.iter().zip(&judged.figures).enumerate() {
-        let predicted = match has_matrix {
-            true => matrix_row(&judged, i),
-            false => frequent_confusions(&judged, i),
-        };
-        line(format!(
-            "{name:width$}  {:9}  {:7.2} %  {:6.2} %  {:6.2} %  {predicted}",
-            figures.n_rows,
-            100.0 * figures.precision,
-            100.0 * figures.recall,
-            100.0 * figures.f1,
-        ));
-    }
-
+    let table = class_figures::table(corpus.classes(), figures);
+    table.lines().for_each(|text| line(text.to_owned()));
     line(String::new());
     for (i, outcome) in evaluation.outcomes.iter().enumerate() {
         let chosen = report::choice(&outcome.cross_validation);
@@ -290,22 +253,6 @@ fn as_text(corpus: &LabeledCorpus, evaluation: &Evaluation) -> String {
         ));
     }
     text
-}
-
-fn matrix_row(judged: &Judged, class: usize) -> String {
-    let greatest = judged.counts.iter().flatten().max();
-    let widest = greatest.map_or(1, |n| n.to_string().len());
-    let counts = judged.counts[class].iter();
-    let counts = counts.map(|n| format!("{n:widest$}"));
-    counts.collect::<Vec<_>>().join(" ")
-}
-
-/// The three other classes that documents of a class are most often taken for.
-fn frequent_confusions(judged: &Judged, class: usize) -> String {
-    let confusions = judged.confusions().into_iter();
-    let confusions = confusions.filter(|&(truth, _, _)| truth == class).take(3);
-    let confusions = confusions.map(|(_, other, n)| format!("{} ({n})", judged.names[other]));
-    confusions.collect::<Vec<_>>().join(", ")
 }
 
 /// What becomes of words that the vectors do not know.

@@ -10,10 +10,13 @@ pub mod man;
 pub mod predict;
 pub mod search;
 pub mod similarity;
+pub mod test;
 pub mod train;
 pub mod vectors;
 
+mod class_figures;
 mod corpus;
 mod labeled;
 mod neighbor_table;
 mod plan_svg;
+mod prediction_table;

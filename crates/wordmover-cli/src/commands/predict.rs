@@ -1,30 +1,57 @@
-//! `wordmover predict`: texts to classes with decision values.
+//! `wordmover predict`: texts to classes with decision values, probabilities and reasons.
 
-use std::io::{self, IsTerminal, Write};
+use std::borrow::Borrow;
+use std::io::{self, IsTerminal};
 use std::path::Path;
 
-use anyhow::Result;
-use serde_json::{Map, Value, json};
-use wordmover_classify::{CountedText, Prediction, TextClassifier};
+use anyhow::{Result, bail};
+use wordmover::document::WordCounts;
+use wordmover_classify::{CountedText, Explanation, TextClassifier};
 
 use super::corpus::Batches;
+use super::prediction_table::{Contents, Layout, Writer};
 use crate::args::PredictArguments;
 use crate::input;
-use crate::output::{OutputFile, as_cell, cannot_write, check_outputs};
+use crate::output::check_outputs;
 use crate::progress::{self, CorpusSummary, Stages, Watcher, count, say, say_coverage};
 use crate::usage::usage_error;
+
+/// Random documents named in an explanation.
+const N_NEAREST: usize = 3;
+
+/// Words named in an explanation, for the class and against it.
+const N_WORDS: usize = 10;
+
+/// A counted text, with the text itself where it is needed.
+struct Read {
+    counted: CountedText,
+    text: Option<String>,
+}
+
+impl Borrow<WordCounts> for Read {
+    fn borrow(&self) -> &WordCounts {
+        &self.counted.counts
+    }
+}
 
 pub fn run(arguments: &PredictArguments, quiet: bool) -> Result<()> {
     let output = arguments.output.as_deref().unwrap_or(Path::new("-"));
     let layout = Layout::of(output)?;
     let outputs = [("--output", (layout != Layout::Printed).then_some(output))];
-    let inputs = [
-        Some(arguments.classifier.as_path()),
-        Some(arguments.documents.as_path()),
-        arguments.vectors.vectors.as_deref(),
-    ];
+    let documents = arguments.documents.iter().map(|path| Some(path.as_path()));
+    let inputs: Vec<_> = documents
+        .chain([
+            Some(arguments.classifier.as_path()),
+            arguments.vectors.vectors.as_deref(),
+        ])
+        .collect();
     check_outputs(&outputs, &inputs, arguments.writing.force)?;
-    let documents = input::open(&arguments.documents, &arguments.input.options())?;
+    if arguments.explain && !layout.is_json() {
+        return Err(usage_error(
+            "--explain is for JSON lines; end the output in .jsonl or leave it out",
+        ));
+    }
+    let documents = input::open_all(&arguments.documents, &arguments.input.options())?;
     let mut stages = Stages::default();
     let classifier = stages.time("opening", || -> Result<TextClassifier> {
         let vectors = arguments.vectors.open_named()?;
@@ -32,12 +59,22 @@ pub fn run(arguments: &PredictArguments, quiet: bool) -> Result<()> {
         Ok(classifier.with_accelerator(arguments.device.open()?))
     })?;
 
-    let mut writer = Writer::new(
-        layout,
-        output,
-        arguments.writing.force,
-        classifier.classes(),
-    )?;
+    if arguments.probabilities && !classifier.has_probabilities() {
+        bail!(
+            "{} has no probabilities: it is of an earlier version, or no document could be held \
+             out in training",
+            arguments.classifier.display()
+        );
+    }
+    let contents = Contents {
+        classes: classifier.classes(),
+        several_labels: classifier.info().several_labels,
+        separator: &arguments.label_separator,
+        probabilities: arguments.probabilities,
+        top: arguments.top,
+        has_ids: arguments.input.id_column.is_some(),
+    };
+    let mut writer = Writer::new(layout, output, arguments.writing.force, contents)?;
     let mut summary = CorpusSummary::default();
     // Lines that are printed on the same terminal would mix with a bar.
     let hides_progress = quiet || (layout == Layout::Printed && io::stdout().is_terminal());
@@ -45,20 +82,27 @@ pub fn run(arguments: &PredictArguments, quiet: bool) -> Result<()> {
     let progress = progress::counter(hides_progress, "predicting");
     let mut batches = Batches::of(documents);
     loop {
-        let count = |text: &str| classifier.count(text);
+        let count = |text: &str| Read {
+            counted: classifier.count(text),
+            text: arguments.explain.then(|| text.to_owned()),
+        };
         let batch = batches.next(count, &mut summary, &mut stages, &progress)?;
         if batch.is_empty() {
             break;
         }
-        let (ids, counts): (Vec<_>, Vec<CountedText>) =
-            batch.into_iter().map(|d| (d.id, d.counts)).unzip();
+        let (mut ids, mut counts) = (Vec::new(), Vec::new());
+        for document in batch {
+            ids.push((document.id, document.counts.text));
+            counts.push(document.counts.counted);
+        }
         let predictions = stages.time("predicting", || {
             classifier.predict_counted(&counts, &|event| watcher.observe(event))
         })?;
         stages.time("writing", || -> Result<()> {
-            for (id, prediction) in ids.into_iter().zip(&predictions) {
+            for ((id, text), prediction) in ids.into_iter().zip(&predictions) {
                 summary.n_empty += u64::from(prediction.decision_values.is_none());
-                writer.write(id, prediction)?;
+                let why = text.map(|text| explain(&classifier, &text, prediction.class));
+                writer.write(id, prediction, why.transpose()?.as_ref())?;
             }
             Ok(())
         })?;
@@ -83,123 +127,12 @@ pub fn run(arguments: &PredictArguments, quiet: bool) -> Result<()> {
     Ok(())
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Layout {
-    Csv,
-    JsonLines,
-    /// JSON lines on standard output.
-    Printed,
-}
-
-impl Layout {
-    fn of(path: &Path) -> Result<Self> {
-        if path == Path::new("-") {
-            return Ok(Layout::Printed);
-        }
-        let suffix = path.extension().unwrap_or_default().to_string_lossy();
-        match suffix.to_lowercase().as_str() {
-            "csv" => Ok(Layout::Csv),
-            "jsonl" | "ndjson" => Ok(Layout::JsonLines),
-            _ => Err(usage_error(format!(
-                "cannot tell the format of {} from its suffix; end it in .csv or .jsonl",
-                path.display()
-            ))),
-        }
+/// The words that say most for the class, and those that say most against it.
+fn explain(classifier: &TextClassifier, text: &str, class: usize) -> Result<Explanation> {
+    let mut why = classifier.explain(text, Some(class), N_NEAREST)?;
+    let words = &mut why.words;
+    if words.len() > 2 * N_WORDS {
+        words.drain(N_WORDS..words.len() - N_WORDS);
     }
-}
-
-/// Writes one prediction a row.
-struct Writer<'a> {
-    classes: &'a [String],
-    output: Output,
-    path: &'a Path,
-    n_written: u64,
-}
-
-enum Output {
-    Csv(Box<csv::Writer<OutputFile>>),
-    JsonLines(OutputFile),
-    Printed(io::StdoutLock<'static>),
-}
-
-impl<'a> Writer<'a> {
-    fn new(layout: Layout, path: &'a Path, force: bool, classes: &'a [String]) -> Result<Self> {
-        let file = || OutputFile::create(path, force);
-        let output = match layout {
-            Layout::Printed => Output::Printed(io::stdout().lock()),
-            Layout::JsonLines => Output::JsonLines(file()?),
-            Layout::Csv => {
-                let mut writer = csv::Writer::from_writer(file()?);
-                let values = classes
-                    .iter()
-                    .map(|class| format!("decision value of {class}"));
-                let header = ["id".to_owned(), "label".to_owned()]
-                    .into_iter()
-                    .chain(values);
-                writer
-                    .write_record(header)
-                    .map_err(|error| cannot_write(path, error.into()))?;
-                Output::Csv(Box::new(writer))
-            }
-        };
-        Ok(Writer {
-            classes,
-            output,
-            path,
-            n_written: 0,
-        })
-    }
-
-    fn write(&mut self, id: Option<String>, prediction: &Prediction) -> Result<()> {
-        let label = &self.classes[prediction.class];
-        let values = prediction.decision_values.as_deref();
-        let written = match &mut self.output {
-            Output::Csv(writer) => {
-                let id = id.unwrap_or_else(|| self.n_written.to_string());
-                let values = (0..self.classes.len())
-                    .map(|class| values.map_or(String::new(), |values| values[class].to_string()));
-                let texts = [&id, label].map(|text| as_cell(text).into_owned());
-                let record = texts.into_iter().chain(values);
-                writer.write_record(record).map_err(io::Error::from)
-            }
-            Output::JsonLines(file) => {
-                let line = json_line(id, self.n_written, label, self.classes, values);
-                writeln!(file, "{line}")
-            }
-            Output::Printed(out) => {
-                let line = json_line(id, self.n_written, label, self.classes, values);
-                writeln!(out, "{line}")
-            }
-        };
-        self.n_written += 1;
-        written.map_err(|error| cannot_write(self.path, error))
-    }
-
-    fn finish(self) -> Result<()> {
-        let file = match self.output {
-            Output::Csv(writer) => writer
-                .into_inner()
-                .map_err(|error| cannot_write(self.path, error.into_error()))?,
-            Output::JsonLines(file) => file,
-            Output::Printed(mut out) => {
-                return out.flush().map_err(|error| cannot_write(self.path, error));
-            }
-        };
-        file.commit()
-    }
-}
-
-fn json_line(
-    id: Option<String>,
-    number: u64,
-    label: &str,
-    classes: &[String],
-    values: Option<&[f64]>,
-) -> Value {
-    let id = id.map_or(json!(number), |id| json!(id));
-    let by_class = values.map(|values| {
-        let pairs = classes.iter().cloned().zip(values.iter().map(|v| json!(v)));
-        pairs.collect::<Map<String, Value>>()
-    });
-    json!({ "id": id, "label": label, "decision_values": by_class })
+    Ok(why)
 }

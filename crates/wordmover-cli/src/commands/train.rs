@@ -21,22 +21,23 @@ pub fn run(arguments: &TrainArguments, quiet: bool) -> Result<()> {
         ("--output", Some(arguments.output.as_path())),
         ("--report", arguments.report.as_deref()),
     ];
-    let inputs = [
-        Some(arguments.documents.as_path()),
-        arguments.vectors.vectors.as_deref(),
-        learning.text.file(),
-    ];
+    let documents = arguments.documents.iter().map(|path| Some(path.as_path()));
+    let inputs: Vec<_> = documents
+        .chain([arguments.vectors.vectors.as_deref(), learning.text.file()])
+        .collect();
     check_outputs(&outputs, &inputs, force)?;
     let params = learning.wme()?;
+    let separator = arguments.input.label_separator.as_deref();
+    labeled::check_separator(separator, learning.protocol())?;
     let tokenizer = learning.text.tokenizer()?;
     let options = arguments.input.options(None);
-    let documents = input::open(&arguments.documents, &options)?;
+    let documents = input::open_all(&arguments.documents, &options)?;
     let cache = learning.cache()?;
     let mut stages = Stages::default();
     let vectors = stages.time("opening", || arguments.vectors.open())?;
     arguments.learning.text.check_vectors(&vectors)?;
     let device = arguments.device.open()?;
-    let labeled = labeled::read(documents, tokenizer, vectors, quiet, &mut stages)?;
+    let labeled = labeled::read(documents, separator, tokenizer, vectors, quiet, &mut stages)?;
     let (corpus, summary) = (labeled.corpus.with_accelerator(device), labeled.summary);
     if !quiet {
         let n_classes = count(corpus.classes().len() as u64, "class");
@@ -49,10 +50,7 @@ pub fn run(arguments: &TrainArguments, quiet: bool) -> Result<()> {
 
     let watcher = Watcher::new(quiet);
     let observer = |event: wordmover_classify::Event| watcher.observe(event);
-    let trained = match arguments.report {
-        Some(_) => TextClassifier::train_and_judge(&params, &corpus, &cache, &observer),
-        None => TextClassifier::train(&params, &corpus, &cache, &observer),
-    };
+    let trained = TextClassifier::train(&params, &corpus, &cache, &observer);
     watcher.finish();
     let (classifier, training) =
         trained.map_err(|error| labeled::explained(error, learning.min_count))?;
@@ -65,7 +63,7 @@ pub fn run(arguments: &TrainArguments, quiet: bool) -> Result<()> {
     })?;
     if let Some(path) = &arguments.report {
         let heading = heading(arguments, &corpus, &summary);
-        let html = report::of_training(&heading, corpus.classes(), &training, &stages);
+        let html = report::of_training(&heading, &classifier, &training, &stages)?;
         OutputFile::holding(html.as_bytes(), path, force)?.commit()?;
     }
 
@@ -84,11 +82,19 @@ pub fn run(arguments: &TrainArguments, quiet: bool) -> Result<()> {
             say(&format!("{documents} without a known word: left out"));
         }
         say(&stages.to_string());
-        say(&format!(
-            "wrote {}: {:.2} % right in cross-validation",
-            arguments.output.display(),
-            100.0 * training.choice.accuracy
-        ));
+        let output = arguments.output.display();
+        say(&match training.held_out {
+            Some(_) => format!(
+                "wrote {output}: {:.2} % {} in cross-validation",
+                100.0 * training.choice.accuracy,
+                if separator.is_some() {
+                    "micro F1"
+                } else {
+                    "right"
+                }
+            ),
+            None => format!("wrote {output}"),
+        });
         if let Some(path) = &arguments.report {
             say(&format!("wrote {}", path.display()));
         }
@@ -98,8 +104,8 @@ pub fn run(arguments: &TrainArguments, quiet: bool) -> Result<()> {
 
 fn heading(arguments: &TrainArguments, corpus: &LabeledCorpus, summary: &CorpusSummary) -> Heading {
     Heading {
-        title: "a linear SVM on Word Mover's Embeddings, trained".to_owned(),
-        corpus: input::shown(&arguments.documents),
+        title: "a text classifier, trained".to_owned(),
+        corpus: input::shown_all(&arguments.documents),
         facts: vec![
             ("classifier", arguments.output.display().to_string()),
             ("protocol", protocol_name(arguments.learning.protocol())),

@@ -8,7 +8,7 @@ use super::format::Format;
 use super::json_lines::JsonLines;
 use super::lines::Lines;
 use super::options::InputOptions;
-use super::source::{Source, is_standard_input};
+use super::source::{Source, is_standard_input, shown};
 use super::table::{Dialect, Table};
 use crate::usage::usage_error;
 
@@ -52,9 +52,33 @@ pub fn open(path: &Path, options: &InputOptions) -> Result<Documents> {
     Documents::new(Source::open(path)?, format, options)
 }
 
-/// The documents of one input, read as they are asked for; ends after the first error.
+/// Opens several files, one after the other; all of them are opened now, so that whatever is
+/// wrong with their names or columns shows before the work.
+pub fn open_all(paths: &[impl AsRef<Path>], options: &InputOptions) -> Result<Documents> {
+    let mut later = Vec::new();
+    for path in paths {
+        later.push(open(path.as_ref(), options)?);
+    }
+    later.reverse();
+    let mut first = later
+        .pop()
+        .ok_or_else(|| usage_error("no input is named"))?;
+    first.later = later;
+    Ok(first)
+}
+
+/// What several files are called in messages.
+pub fn shown_all(paths: &[impl AsRef<Path>]) -> String {
+    let names: Vec<String> = paths.iter().map(|path| shown(path.as_ref())).collect();
+    names.join(", ")
+}
+
+/// The documents of one input or of several, read as they are asked for; ends after the first
+/// error.
 pub struct Documents {
     reader: Reader,
+    /// Inputs that follow, the last first.
+    later: Vec<Documents>,
     has_ended: bool,
 }
 
@@ -85,6 +109,7 @@ impl Documents {
         };
         Ok(Documents {
             reader,
+            later: Vec::new(),
             has_ended: false,
         })
     }
@@ -107,6 +132,13 @@ impl Iterator for Documents {
             Reader::Table(table) => table.next_document(),
             Reader::JsonLines(json_lines) => json_lines.next_document(),
         };
+        if matches!(next, Ok(None))
+            && let Some(mut following) = self.later.pop()
+        {
+            following.later = std::mem::take(&mut self.later);
+            *self = following;
+            return self.next();
+        }
         self.has_ended = !matches!(next, Ok(Some(_)));
         next.transpose()
     }
@@ -189,6 +221,20 @@ mod tests {
             let path = write(&directory, &format!("{name}.gz"), &gzipped);
             assert_eq!(texts(&path, &options), ["a, b"], "{name}.gz");
         }
+    }
+
+    #[test]
+    fn several_files_follow_each_other() {
+        let directory = tempfile::tempdir().unwrap();
+        let first = write(&directory, "a.txt", b"one\ntwo\n");
+        let empty = write(&directory, "b.txt", b"");
+        let last = write(&directory, "c.txt", b"three\n");
+        let options = InputOptions::default();
+        let all = open_all(&[&first, &empty, &last], &options).unwrap();
+        let found: Vec<String> = all.map(|document| document.unwrap().text).collect();
+        assert_eq!(found, ["one", "two", "three"]);
+        let missing = directory.path().join("d.txt");
+        assert!(open_all(&[&first, &missing], &options).is_err());
     }
 
     #[test]

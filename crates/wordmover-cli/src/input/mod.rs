@@ -33,7 +33,7 @@ mod source;
 mod table;
 mod tsv;
 
-pub use documents::{DocumentText, Documents, open};
+pub use documents::{DocumentText, Documents, open, open_all, shown_all};
 pub use format::Format;
 pub use lines::read_text;
 pub use options::InputOptions;

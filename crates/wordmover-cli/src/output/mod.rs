@@ -18,6 +18,6 @@ mod writer;
 
 pub use background::BackgroundWriter;
 pub use destination::Destination;
-pub use formats::{Ids, as_cell, suffixes};
+pub use formats::{Cell, Ids, TableWriter, as_cell, suffixes};
 pub use standard_output::{is_closed_pipe, print};
 pub use target::{OutputFile, cannot_write, check_outputs};

@@ -3,38 +3,46 @@
 use std::cmp::Reverse;
 use std::fmt::Write;
 
-use wordmover_learn::metrics::{ClassFigures, ConfusionMatrix};
+use wordmover_classify::Figures;
+use wordmover_learn::metrics::ClassFigures;
 
 use super::bars::{Bar, GREY};
 use super::confusion;
 use crate::markup::escape;
 use crate::natural_order;
 
-/// A confusion matrix with the names of its classes, in the order people list them.
+/// Figures with the names of their classes, in the order people list them.
 pub struct Judged<'n> {
     pub names: Vec<&'n str>,
     pub figures: Vec<ClassFigures>,
-    /// `counts[t][p]`: documents of class `t` predicted to be of class `p`.
+    /// `counts[t][p]`: documents of class `t` predicted to be of class `p`; empty where a
+    /// document may have several.
     pub counts: Vec<Vec<u64>>,
 }
 
 impl<'n> Judged<'n> {
     /// `names` are those of all classes, by number.
-    pub fn new(names: &'n [String], confusion: &ConfusionMatrix) -> Self {
-        let names: Vec<&str> = confusion
-            .classes()
+    pub fn new(names: &'n [String], figures: &Figures) -> Self {
+        let confusion = figures.confusion.as_ref();
+        let figures = &figures.classes;
+        let names: Vec<&str> = figures
             .iter()
-            .map(|&class| names[class].as_str())
+            .map(|figures| names[figures.class].as_str())
             .collect();
         let mut order: Vec<usize> = (0..names.len()).collect();
         order.sort_by(|&a, &b| natural_order::compare(names[a], names[b]));
-        let rows: Vec<&[u64]> = confusion.rows().collect();
-        let figures = confusion.class_figures();
+        let rows: Vec<&[u64]> = confusion
+            .iter()
+            .flat_map(|confusion| confusion.rows())
+            .collect();
         let ordered = |row: &[u64]| order.iter().map(|&j| row[j]).collect();
         Judged {
             names: order.iter().map(|&i| names[i]).collect(),
             figures: order.iter().map(|&i| figures[i]).collect(),
-            counts: order.iter().map(|&i| ordered(rows[i])).collect(),
+            counts: match rows.is_empty() {
+                true => Vec::new(),
+                false => order.iter().map(|&i| ordered(rows[i])).collect(),
+            },
         }
     }
 
@@ -56,8 +64,8 @@ impl<'n> Judged<'n> {
 
 /// Both sections. `names` are those of all classes, by number; `documents` says which
 /// were judged.
-pub fn sections(names: &[String], confusion: &ConfusionMatrix, documents: &str) -> String {
-    let judged = Judged::new(names, confusion);
+pub fn sections(names: &[String], figures: &Figures, documents: &str) -> String {
+    let judged = Judged::new(names, figures);
     let mut html = String::from(
         "<h2>Classes</h2>\n<div class=\"scroll\"><table>\n<tr><th>class</th><th>documents</th>\
          <th class=\"extra\">predicted</th><th>precision</th><th>recall</th><th>F1</th><th class=\"bar\"></th>\
@@ -77,16 +85,23 @@ pub fn sections(names: &[String], confusion: &ConfusionMatrix, documents: &str) 
             100.0 * figures.f1
         );
     }
-    html.push_str("</table></div>\n<h2>Confusion matrix</h2>\n");
-    html.push_str(&confusion::figure(&judged, documents));
+    html.push_str("</table></div>\n");
+    if !judged.counts.is_empty() {
+        html.push_str("<h2>Confusion matrix</h2>\n");
+        html.push_str(&confusion::figure(&judged, documents));
+    }
     html
 }
 
 /// What would be right if all documents were taken for the class they are most often of.
-pub fn baseline(names: &[String], confusion: &ConfusionMatrix) -> Bar {
-    let judged = Judged::new(names, confusion);
-    let sizes: Vec<u64> = judged.counts.iter().map(|row| row.iter().sum()).collect();
-    let total: u64 = sizes.iter().sum();
+pub fn baseline(names: &[String], figures: &Figures) -> Bar {
+    let total = figures.n_documents as u64;
+    let judged = Judged::new(names, figures);
+    let sizes: Vec<u64> = judged
+        .figures
+        .iter()
+        .map(|figures| figures.n_rows)
+        .collect();
     let largest = (0..sizes.len()).max_by_key(|&i| (sizes[i], Reverse(i)));
     let (name, size) = match largest {
         Some(i) => (judged.names[i], sizes[i]),
@@ -96,21 +111,23 @@ pub fn baseline(names: &[String], confusion: &ConfusionMatrix) -> Bar {
     Bar::share(format!("always “{name}”"), share, 0.0, GREY)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn classes_are_listed_naturally_with_their_counts() {
-        let names = ["class 10", "class 2", "class 1"].map(str::to_owned);
-        let truth = [0, 0, 0, 1, 2, 2];
-        let predicted = [0, 1, 1, 1, 2, 0];
-        let confusion = ConfusionMatrix::new(&truth, &predicted).unwrap();
-        let judged = Judged::new(&names, &confusion);
-        assert_eq!(judged.names, ["class 1", "class 2", "class 10"]);
-        assert_eq!(judged.counts, [vec![1, 0, 1], vec![0, 1, 0], vec![0, 2, 1]]);
-        assert_eq!(judged.figures[2].n_rows, 3);
-        assert_eq!(judged.confusions(), [(2, 1, 2), (0, 2, 1)]);
-        assert_eq!(baseline(&names, &confusion).name, "always “class 10”");
+/// The words that speak most for each class.
+pub fn telling_words(names: &[String], words: &[Vec<(String, f64)>]) -> String {
+    let mut order: Vec<usize> = (0..names.len()).collect();
+    order.sort_by(|&a, &b| natural_order::compare(&names[a], &names[b]));
+    let mut html =
+        String::from("<h2>Words that speak for each class</h2>\n<table class=\"facts\">\n");
+    for class in order {
+        let words = words[class].iter().map(|(word, weight)| {
+            let word = escape(word);
+            format!("<span title=\"{weight:.3}\">{word}</span>")
+        });
+        let words = words.collect::<Vec<_>>().join(", ");
+        let name = escape(&names[class]);
+        let _ = writeln!(
+            html,
+            "<tr><td class=\"name\">{name}</td><td>{words}</td></tr>"
+        );
     }
+    html + "</table>\n"
 }

@@ -15,20 +15,24 @@ pub fn page(
     evaluation: &Evaluation,
     stages: &Stages,
 ) -> String {
-    let confusion = &evaluation.confusion;
+    let figures = &evaluation.figures;
+    let what = match figures.confusion {
+        Some(_) => "accuracy",
+        None => "micro F1",
+    };
     let spread = match evaluation.outcomes.len() {
         1 => String::new(),
         n => format!(" ± {:.2} over {n} splits", 100.0 * evaluation.deviation),
     };
     let mut body = format!(
-        "<p><span class=\"accuracy\">{:.2} %</span> accuracy{spread}, macro F1 {:.2} %</p>\n",
+        "<p><span class=\"accuracy\">{:.2} %</span> {what}{spread}, macro F1 {:.2} %</p>\n",
         100.0 * evaluation.accuracy,
-        100.0 * confusion.macro_f1()
+        100.0 * figures.macro_f1
     );
     let caption = "Documents predicted right, among those of each kind; and what the most \
                    frequent class alone would give.";
     body.push_str(&bars::figure(&accuracies(names, evaluation), 1.0, caption));
-    body.push_str(&classes::sections(names, confusion, "Test documents"));
+    body.push_str(&classes::sections(names, figures, "Test documents"));
     body.push_str("<h2>Splits</h2>\n");
     body.push_str(&split_table(evaluation));
     body.push_str("<h2>Cross-validation</h2>\n");
@@ -63,7 +67,7 @@ fn accuracies(names: &[String], evaluation: &Evaluation) -> Vec<Bar> {
     }
     let (accuracy, deviation) = (evaluation.accuracy, evaluation.deviation);
     bars.push(Bar::share("test documents", accuracy, deviation, BLUE));
-    bars.push(classes::baseline(names, &evaluation.confusion));
+    bars.push(classes::baseline(names, &evaluation.figures));
     bars
 }
 

@@ -1,4 +1,4 @@
-//! Reports of a training and of an evaluation: one HTML file that needs nothing else.
+//! Reports of a training, a test and an evaluation: one HTML file that needs nothing else.
 
 mod bars;
 mod classes;
@@ -7,10 +7,12 @@ mod curves;
 mod evaluation;
 mod surface;
 mod svg;
+mod test;
 mod training;
 
 pub use classes::Judged;
 pub use evaluation::page as of_evaluation;
+pub use test::page as of_test;
 pub use training::page as of_training;
 
 use std::fmt::Write;
@@ -124,7 +126,7 @@ fn wme_choice(choice: &WmeChoice) -> String {
         views = format!("{} (weight of meanings {weight:.3e}), ", choice.views);
     }
     format!(
-        "{views}{}, D_max = {}, R = {}, gamma = {:.4}, {cost}",
-        choice.weighting, choice.d_max, choice.n_features, choice.gamma
+        "{views}{}, R = {}, gamma = {:.4}, {cost}",
+        choice.candidate, choice.n_features, choice.gamma
     )
 }

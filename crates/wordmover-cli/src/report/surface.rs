@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use wordmover_classify::{SurfacePoint, SurfaceRound, ViewPoint, Views, WmeChoice};
+use wordmover_classify::{SurfacePoint, SurfaceRound, ViewPoint, WmeChoice};
 
 use super::svg::{open, shade};
 
@@ -15,13 +15,6 @@ const BELOW: f64 = 62.0;
 /// All rounds in their order, and then the views. One scale of shades a round.
 pub fn figures(rounds: &[SurfaceRound], choice: &WmeChoice, views: &[ViewPoint]) -> String {
     let mut html = String::new();
-    // C of another view is not that of meanings, which the rounds are about.
-    let meanings = views.iter().find(|point| point.views == Views::Meanings);
-    let cost = meanings.map_or(choice.cost, |point| point.cost);
-    let choice = &WmeChoice {
-        cost,
-        ..choice.clone()
-    };
     for (i, round) in rounds.iter().enumerate() {
         let accuracies = || round.points.iter().map(|point| point.accuracy);
         let best = accuracies().fold(0.0, f64::max);
@@ -39,10 +32,9 @@ pub fn figures(rounds: &[SurfaceRound], choice: &WmeChoice, views: &[ViewPoint])
             100.0 * best
         );
         let chosen = (i + 1 == rounds.len()).then_some(choice);
-        let same =
-            |a: &SurfacePoint, b: &SurfacePoint| (a.weighting, a.d_max) == (b.weighting, b.d_max);
+        let same = |a: &SurfacePoint, b: &SurfacePoint| a.candidate == b.candidate;
         for points in round.points.chunk_by(same) {
-            let frame = chosen.and_then(|choice| position(points, round.n_features, choice));
+            let frame = chosen.and_then(|choice| position(points, choice));
             html.push_str(&figure(points, low, best, frame));
         }
     }
@@ -74,15 +66,19 @@ fn views(points: &[ViewPoint]) -> String {
     html + "</table>\n"
 }
 
-/// Which of the points the choice is, if it is one. With more features than the last
-/// round had, C is the less.
-fn position(points: &[SurfacePoint], n_features: usize, choice: &WmeChoice) -> Option<usize> {
-    let cost = choice.cost * choice.n_features as f64 / n_features as f64;
-    points.iter().position(|point| {
-        (point.weighting, point.d_max, point.gamma)
-            == (choice.weighting, choice.d_max, choice.gamma)
-            && (point.cost / cost - 1.0).abs() < 1e-9
-    })
+/// The best of the points, if they are the candidate's that was chosen.
+fn position(points: &[SurfacePoint], choice: &WmeChoice) -> Option<usize> {
+    let is_chosen = points
+        .first()
+        .is_some_and(|first| first.candidate == choice.candidate);
+    let order = |a: &SurfacePoint, b: &SurfacePoint| {
+        let right = b.accuracy.total_cmp(&a.accuracy);
+        right
+            .then(a.cost.total_cmp(&b.cost))
+            .then(a.gamma.total_cmp(&b.gamma))
+    };
+    let best = points.iter().enumerate().min_by(|a, b| order(a.1, b.1));
+    best.map(|(position, _)| position).filter(|_| is_chosen)
 }
 
 /// The points of one candidate, one of them perhaps framed.
@@ -164,9 +160,8 @@ fn figure(points: &[SurfacePoint], low: f64, best: f64, frame: Option<usize>) ->
         ""
     };
     format!(
-        "<figure>{svg}<figcaption><b>{}, D_max = {}</b>: {:.2} % at best{mark}</figcaption></figure>\n",
-        first.weighting,
-        first.d_max,
+        "<figure>{svg}<figcaption><b>{}</b>: {:.2} % at best{mark}</figcaption></figure>\n",
+        first.candidate,
         100.0 * highest
     )
 }
@@ -192,35 +187,44 @@ fn median(mut values: Vec<f64>) -> f64 {
 #[cfg(test)]
 mod tests {
     use wordmover::Weighting;
+    use wordmover::random_documents::RandomWords;
+    use wordmover_classify::{Candidate, Views};
 
     use super::*;
 
     #[test]
-    fn the_choice_is_found_where_the_last_round_had_fewer_features() {
-        let point = |gamma, cost| SurfacePoint {
+    fn the_best_point_of_the_candidate_chosen_is_framed() {
+        let candidate = |d_max| Candidate {
             weighting: Weighting::Nbow,
-            d_max: 6,
+            keep_stop_words: false,
+            label_exponent: 0.0,
+            random_words: RandomWords::Uniform,
+            d_max,
+        };
+        let point = |gamma, cost, accuracy| SurfacePoint {
+            candidate: candidate(6),
             gamma,
             cost,
-            n_right: 9,
-            accuracy: 0.9,
+            accuracy,
             deviation: 0.0,
         };
-        let points = [point(1.0, 0.1), point(1.0, 0.3), point(2.0, 0.3)];
-        let choice = |n_features, cost| WmeChoice {
+        let points = [
+            point(1.0, 0.1, 0.8),
+            point(1.0, 0.3, 0.9),
+            point(2.0, 0.2, 0.9),
+        ];
+        let choice = |d_max| WmeChoice {
             views: Views::Meanings,
             meanings_weight: None,
-            weighting: Weighting::Nbow,
-            d_max: 6,
-            n_features,
+            candidate: candidate(d_max),
+            n_features: 64,
             gamma: 2.0,
-            cost,
+            cost: 7.0,
             accuracy: 0.9,
             deviation: 0.0,
         };
-        assert_eq!(position(&points, 1024, &choice(1024, 0.3)), Some(2));
-        assert_eq!(position(&points, 1024, &choice(4096, 0.3 / 4.0)), Some(2));
-        assert_eq!(position(&points, 1024, &choice(4096, 0.3)), None);
+        assert_eq!(position(&points, &choice(6)), Some(2));
+        assert_eq!(position(&points, &choice(3)), None);
     }
 
     #[test]

@@ -1,26 +1,39 @@
 //! The report of a training.
 
-use wordmover_classify::Training;
+use anyhow::Result;
+use wordmover_classify::{TextClassifier, Training};
 
 use super::bars::{self, BLUE, Bar, LIGHT_BLUE};
 use super::{Heading, classes, facts, list, page as whole, surface, times};
 use crate::progress::Stages;
 
-/// The whole page. `names` are those of the classes, by number.
-pub fn page(heading: &Heading, names: &[String], training: &Training, stages: &Stages) -> String {
+/// Words named for each class.
+const N_WORDS: usize = 15;
+
+/// The whole page.
+///
+/// # Errors
+///
+/// As predicting a text.
+pub fn page(
+    heading: &Heading,
+    classifier: &TextClassifier,
+    training: &Training,
+    stages: &Stages,
+) -> Result<String> {
+    let names = classifier.classes();
     let choice = &training.choice;
-    let mut body = format!(
-        "<p><span class=\"accuracy\">{:.2} %</span> of the documents held out {}were predicted \
-         right</p>\n",
-        100.0 * choice.accuracy,
-        training
-            .rounds
-            .last()
-            .map_or(String::new(), |round| format!(
-                "in {} folds, with R = {}, ",
-                round.n_folds, round.n_features
-            ))
-    );
+    let share = 100.0 * choice.accuracy;
+    let mut body = match &training.held_out {
+        Some(held_out) if held_out.confusion.is_some() => format!(
+            "<p><span class=\"accuracy\">{share:.2} %</span> of the documents held out were \
+             predicted right</p>\n"
+        ),
+        Some(_) => format!(
+            "<p><span class=\"accuracy\">{share:.2} %</span> micro F1 on documents held out</p>\n"
+        ),
+        None => "<p>No document could be held out.</p>\n".to_owned(),
+    };
     let mut accuracies = vec![
         Bar::share(
             "documents learnt from",
@@ -50,9 +63,23 @@ pub fn page(heading: &Heading, names: &[String], training: &Training, stages: &S
     body.push_str("<h2>What was chosen, and why</h2>\n");
     let mut chosen = vec![("view", choice.views.to_string())];
     if choice.views.have_meanings() {
+        let candidate = &choice.candidate;
+        let stop_words = match candidate.keep_stop_words {
+            true => "kept",
+            false => "dropped",
+        };
         chosen.extend([
-            ("weights of words", choice.weighting.to_string()),
-            ("D_max", choice.d_max.to_string()),
+            ("weights of words", candidate.weighting.to_string()),
+            ("stop words", stop_words.to_owned()),
+            (
+                "weights from labels",
+                match candidate.label_exponent > 0.0 {
+                    true => format!("to the power {}", candidate.label_exponent),
+                    false => "none".to_owned(),
+                },
+            ),
+            ("random words", candidate.random_words.to_string()),
+            ("D_max", candidate.d_max.to_string()),
             ("R", choice.n_features.to_string()),
             ("gamma", format!("{:.4}", choice.gamma)),
         ]);
@@ -63,6 +90,8 @@ pub fn page(heading: &Heading, names: &[String], training: &Training, stages: &S
     chosen.push(("C", format!("{:.3e}", choice.cost)));
     body.push_str(&facts(&chosen));
     body.push_str(&list(&training.notes));
+    let telling = classifier.telling_words(N_WORDS)?;
+    body.push_str(&classes::telling_words(names, &telling));
     if let Some(held_out) = &training.held_out {
         let documents = format!(
             "Training documents, each predicted with the parameters chosen (R = {}) while its fold \
@@ -75,5 +104,5 @@ pub fn page(heading: &Heading, names: &[String], training: &Training, stages: &S
     let views = &training.views;
     body.push_str(&surface::figures(&training.rounds, choice, views));
     body.push_str(&times(stages));
-    whole(heading, &body)
+    Ok(whole(heading, &body))
 }

@@ -26,9 +26,16 @@ fn a_classifier_is_trained_and_predicts() {
         said[0],
         "5 classes, 40 documents, 224 words, 100.0% of them known to minilm-160d-81k"
     );
-    assert!(said[1].starts_with("chose "), "{said:?}");
-    assert!(said[2].starts_with("chose the view "), "{said:?}");
-    assert!(said[4].starts_with("wrote news.wmc: "), "{said:?}");
+    let notes = [
+        "kept at R = 64: ",
+        "kept at R = 64: ",
+        "chose ",
+        "chose the view ",
+    ];
+    for (line, note) in said[1..].iter().zip(notes) {
+        assert!(line.starts_with(note), "{said:?}");
+    }
+    assert!(said[6].starts_with("wrote news.wmc: "), "{said:?}");
     place.write(
         "new.txt",
         "Striker scores in the last minute\n\nSenators vote for the president in parliament\n",
@@ -275,9 +282,10 @@ fn what_cannot_be_learnt_from_is_refused_in_a_sentence() {
         "none of the 2 training documents has a word that the vectors know",
     );
     refused(
-        "sport\tgoal\nnews\tvote\n",
+        "sport\tgoal\nsport\tmatch\nnews\t\nnews\tᚠᚢᚦ\n",
         1,
-        "2 training documents with known words cannot be divided into 5 folds",
+        "the training documents with known words (2) are all of class `sport`: at least two are \
+         needed",
     );
     place
         .run("train news.tsv --column text --label-column class -o x.wmc")
@@ -326,7 +334,7 @@ fn what_cannot_be_learnt_from_is_refused_in_a_sentence() {
     );
     place.run("predict news.wmc docs.txt -o p.npy").failed(
         2,
-        "cannot tell the format of p.npy from its suffix; end it in .csv or .jsonl",
+        "cannot tell the format of p.npy from its suffix; end it in .csv, .parquet or .jsonl",
     );
 }
 
@@ -438,4 +446,243 @@ fn labels_are_listed_naturally_and_ids_are_no_formulas() {
     // Formats that no spreadsheet runs keep ids as they are.
     let printed = place.ok("embed docs.csv --column text --id-column id --features 2 -q");
     assert!(printed.starts_with("{\"id\":\"=A0\","));
+}
+
+#[test]
+fn probabilities_and_the_likeliest_classes_are_given() {
+    let place = place();
+    place.ok(&format!("{TRAIN} -o news.wmc -q"));
+    place.write(
+        "new.txt",
+        "Striker scores in the last minute\n\nSenators vote\n",
+    );
+    let printed = place.ok("predict news.wmc new.txt --probabilities -q");
+    let lines: Vec<Value> = printed
+        .lines()
+        .map(|l| serde_json::from_str(l).unwrap())
+        .collect();
+    let of_first = lines[0]["probabilities"].as_object().unwrap();
+    let sum: f64 = of_first.values().map(|p| p.as_f64().unwrap()).sum();
+    assert!((sum - 1.0).abs() < 1e-9 && of_first.len() == 5, "{printed}");
+    assert!(lines[1]["probabilities"].is_null());
+
+    let printed = place.ok("predict news.wmc new.txt --probabilities --top 2 -q");
+    let line: Value = serde_json::from_str(printed.lines().next().unwrap()).unwrap();
+    assert_eq!(line["top"].as_array().unwrap().len(), 2);
+    assert_eq!(line["top"][0]["label"], line["label"]);
+    assert!(line["decision_values"].is_null());
+    let value = |i: usize| line["top"][i]["decision_value"].as_f64().unwrap();
+    assert!(value(0) >= value(1));
+    assert_eq!(line["top"][0]["probability"], of_first["sport"]);
+
+    // Twice the same documents, from two files.
+    place.ok("predict news.wmc new.txt new.txt --top 9 --probabilities -o new.csv -q");
+    let csv = place.read_text("new.csv");
+    let rows: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
+    assert_eq!(
+        rows[0][..5],
+        [
+            "id",
+            "label",
+            "label 1",
+            "decision value 1",
+            "probability 1"
+        ]
+    );
+    assert_eq!((rows.len(), rows[0].len()), (7, 2 + 3 * 5));
+    assert_eq!(rows[1][1..], rows[4][1..]);
+    assert_eq!(rows[4][0], "3");
+    assert_eq!(rows[2][2..], ["", "", ""].repeat(5));
+    place.ok("predict news.wmc new.txt --probabilities -o new.parquet -q");
+    assert_eq!(&place.read("new.parquet")[..4], b"PAR1");
+    place.run("predict news.wmc new.txt --top 0").failed(
+        2,
+        "invalid value '0' for '--top <K>': expected a number of at least 1",
+    );
+}
+
+#[test]
+fn an_explanation_names_words_and_random_documents() {
+    let place = place();
+    place.write(
+        "new.txt",
+        "Striker scores a goal, <b>and</b> the senate votes\n\n",
+    );
+    for views in ["meanings", "both"] {
+        place.ok(&format!("{TRAIN} --views {views} -o {views}.wmc -q"));
+        let printed = place.ok(&format!("predict {views}.wmc new.txt --explain -q"));
+        let lines: Vec<Value> = printed
+            .lines()
+            .map(|l| serde_json::from_str(l).unwrap())
+            .collect();
+        let why = &lines[0]["explanation"];
+        assert_eq!(why["label"], lines[0]["label"]);
+        let words = why["words"].as_array().unwrap();
+        let effects = words.iter().map(|word| word["effect"].as_f64().unwrap());
+        assert!(
+            effects.collect::<Vec<_>>().is_sorted_by(|a, b| a >= b),
+            "{why}"
+        );
+        assert!(words.iter().any(|word| word["word"] == "striker"));
+        let nearest = why["nearest"].as_array().unwrap();
+        assert_eq!(nearest.len(), 3);
+        assert!(nearest[0]["words"][0].is_string());
+        assert!(nearest[0]["distance"].as_f64() <= nearest[2]["distance"].as_f64());
+        // A text without words has nothing to explain.
+        assert_eq!(
+            lines[1]["explanation"]["words"].as_array().unwrap().len(),
+            0
+        );
+    }
+    place
+        .run("predict both.wmc new.txt --explain -o new.csv")
+        .failed(
+            2,
+            "--explain is for JSON lines; end the output in .jsonl or leave it out",
+        );
+}
+
+#[test]
+fn a_classifier_is_tested_on_labelled_documents() {
+    let place = place();
+    place.ok(&format!("{TRAIN} -o news.wmc -q"));
+    let test = "test news.wmc news.tsv --text-column text --label-column topic";
+    let text = place.ok(&format!("{test} --report test.html -q"));
+    assert!(text.starts_with("accuracy  "), "{text}");
+    assert!(text.contains("\nlog loss  "), "{text}");
+    assert!(text.contains("\nsport "), "{text}");
+    let json: Value = serde_json::from_str(&place.ok(&format!("{test} --json -q"))).unwrap();
+    assert_eq!(json["test"]["n_documents"], 40);
+    assert_eq!(json["classes"].as_array().unwrap().len(), 5);
+    let html = place.read_text("test.html");
+    assert!(html.contains("Words that speak for each class"), "{html}");
+    assert!(html.contains("Confusion matrix"));
+
+    // Labels with markup, a class never seen, an empty text; from two files.
+    place.write(
+        "more.tsv",
+        "topic\ttext\n<b>new</b>, \"class\"\tgoal\nsport\t\n",
+    );
+    let both = "test news.wmc news.tsv more.tsv --text-column text --label-column topic --force";
+    let text = place.ok(&format!("{both} --report test.html -q"));
+    assert!(text.contains("1 document without a known word"), "{text}");
+    assert!(
+        text.contains("1 document of classes that the classifier does not know"),
+        "{text}"
+    );
+    let html = place.read_text("test.html");
+    assert!(html.contains("&lt;b&gt;new&lt;/b&gt;") && !html.contains("<b>new"));
+    place
+        .run("test news.wmc news.tsv --text-column text --label-column topic --report news.wmc")
+        .failed(
+            2,
+            "--report news.wmc would replace news.wmc, which is read here",
+        );
+}
+
+#[test]
+fn several_labels_a_document_are_learnt() {
+    let place = Place::new();
+    let rows = HEADLINES.lines().skip(1).enumerate().map(|(i, line)| {
+        let (topic, text) = line.split_once('\t').unwrap();
+        match i % 3 {
+            0 => format!("{topic} | long, \"odd\" label\t{text}\n"),
+            _ => format!("{topic}\t{text}\n"),
+        }
+    });
+    let rows: String = rows.collect();
+    place.write("news.tsv", format!("topic\ttext\n{rows}"));
+    let columns = "--text-column text --label-column topic --label-separator |";
+    place.ok(&format!(
+        "train news.tsv {columns} --features 64 -o news.wmc --report train.html -q"
+    ));
+    assert!(place.read_text("train.html").contains("micro F1"));
+    place.write("new.txt", "Striker scores a goal in the last minute\n");
+    let printed = place.ok("predict news.wmc new.txt --probabilities -q");
+    let line: Value = serde_json::from_str(&printed).unwrap();
+    assert!(line["labels"].is_array(), "{line}");
+    assert!(
+        line["probabilities"]["long, \"odd\" label"].is_number(),
+        "{line}"
+    );
+    place.ok("predict news.wmc new.txt -o new.csv -q");
+    assert!(place.read_text("new.csv").starts_with("id,labels,"));
+    let text = place.ok(&format!("test news.wmc news.tsv {columns} -q"));
+    assert!(text.starts_with("micro F1  "), "{text}");
+    let evaluate = format!("evaluate news.tsv {columns} --features 32 --splits 1 --json -q");
+    let json: Value = serde_json::from_str(&place.ok(&evaluate)).unwrap();
+    assert!(json["confusion"].is_null() && json["accuracy"].is_number());
+    place.write("bad.tsv", "topic\ttext\na | | b\tgoal\n");
+    place
+        .run(&format!("train bad.tsv {columns} -o x.wmc"))
+        .failed(1, "document 1: one of the labels in `a | | b` is empty");
+    place
+        .run(&format!(
+            "train news.tsv {columns} --protocol paper -o x.wmc"
+        ))
+        .failed(
+            2,
+            "--protocol paper gives one class to a document: leave --label-separator out",
+        );
+    place
+        .run(&format!("evaluate news.tsv {columns} --method knn-wmd"))
+        .failed(
+            2,
+            "--label-separator is for --method wme: neighbours vote for one class",
+        );
+}
+
+#[test]
+fn a_handful_of_documents_is_learnt_with_other_folds_and_weights() {
+    let place = place();
+    let few: String = HEADLINES
+        .lines()
+        .take(13)
+        .map(|line| format!("{line}\n"))
+        .collect();
+    place.write("few.tsv", few);
+    let few = "train few.tsv --text-column text --label-column topic --features 32 --force -q";
+    place.ok(&format!(
+        "{few} --folds 3 --class-weights balanced -o few.wmc"
+    ));
+    place.ok(&format!(
+        "{few} --learn none --random-words documents -o few.wmc"
+    ));
+    let json: Value = serde_json::from_str(&place.ok("info few.wmc --json")).unwrap();
+    let choice = &json["classifier"]["choice"];
+    assert_eq!(
+        (&choice["random_words"], &choice["label_exponent"]),
+        (&"documents".into(), &0.0.into())
+    );
+    place.write("two.tsv", "topic\ttext\nsport\tgoal\nnews\tvote\n");
+    let two = "train two.tsv --text-column text --label-column topic --features 32 -o two.wmc";
+    let ended = place.run(two);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(
+        ended.stderr.contains("no class has two training documents"),
+        "{ended:?}"
+    );
+    place.write("new.txt", "Striker scores a goal\n");
+    assert!(
+        place
+            .ok("predict two.wmc new.txt -q")
+            .contains("\"label\":\"sport\"")
+    );
+    place.run("predict two.wmc new.txt --probabilities").failed(
+        1,
+        "two.wmc has no probabilities: it is of an earlier version, or no document could be held \
+         out in training",
+    );
+    place.run(&format!("{few} --folds 1 -o few.wmc")).failed(
+        2,
+        "invalid value '1' for '--folds <N>': expected a number of at least 2",
+    );
+    place
+        .run(&format!(
+            "{few} --protocol paper --class-weights balanced -o few.wmc"
+        ))
+        .failed(
+            2,
+            "--protocol paper has equal class weights: leave --class-weights out",
+        );
 }

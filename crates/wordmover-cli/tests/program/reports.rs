@@ -76,7 +76,7 @@ fn a_training_is_reported() {
 
     let html = place.read_text("news.html");
     assert!(html.contains(&format!(
-        "{accuracy:.2} %</span> of the documents held out in 5 folds, with R = 64, "
+        "{accuracy:.2} %</span> of the documents held out were predicted right"
     )));
     for section in [
         "What was chosen, and why",

@@ -273,7 +273,7 @@ fn vectors(out: &mut String, records: &[&Record]) -> Result<()> {
         });
         let splits = || record.splits.iter();
         let mut weightings: Vec<&str> = splits()
-            .map(|split| split.choice.weighting.name())
+            .map(|split| split.choice.candidate.weighting.name())
             .collect();
         weightings.sort_unstable();
         weightings.dedup();
@@ -283,7 +283,7 @@ fn vectors(out: &mut String, records: &[&Record]) -> Result<()> {
             record.corpus.name,
             cells.collect::<Vec<_>>().join(" | "),
             weightings.join(", "),
-            each(splits().map(|split| split.choice.d_max)),
+            each(splits().map(|split| split.choice.candidate.d_max)),
             each(record.knn().map(|knn| knn.choice.k))
         )?;
     }
@@ -304,6 +304,53 @@ pub fn feature_plots(out: &mut String, file: &str) -> Result<()> {
         "\n### The number of random documents\n\nAccuracy on training (dashed) and test documents by R, means over the splits above; \
          D_max and weighting as chosen, C over R.\n\n![accuracy by the number of random documents]({file})"
     )?;
+    Ok(())
+}
+
+/// The classifier with its defaults, beside the paper's WME.
+pub fn classifier(out: &mut String, records: &[crate::classifier::Record]) -> Result<()> {
+    let definition = &records[0].definition;
+    writeln!(
+        out,
+        "\n## {}\n\n`wordmover train` with the built-in vectors and R = {}: embedding, word \
+         weights, C and views are chosen on training documents. In brackets: on training \
+         documents held out.\n",
+        definition.title, definition.n_features
+    )?;
+    let columns = [
+        "corpus",
+        "paper's WME",
+        "accuracy",
+        "views",
+        "training, s",
+        "prediction, s",
+    ];
+    writeln!(out, "| {} |", columns.join(" | "))?;
+    writeln!(out, "{}|", "| --- ".repeat(columns.len()))?;
+    for record in records {
+        let splits = &record.splits;
+        let mean = |of: &dyn Fn(&crate::classifier::OfSplit) -> f64| {
+            splits.iter().map(of).sum::<f64>() / splits.len().max(1) as f64
+        };
+        let mut views: Vec<String> = splits.iter().map(|s| s.choice.views.to_string()).collect();
+        views.sort_unstable();
+        views.dedup();
+        let paper = record.corpus.paper.as_ref();
+        let paper = paper.map_or("–".to_owned(), |paper| {
+            format!("{:.1}", paper.wme_large[0])
+        });
+        writeln!(
+            out,
+            "| {} | {paper} | {:.1} ({:.1}) | {} | {:.0} | {:.1} |",
+            record.corpus.name,
+            100.0 * mean(&|split| split.accuracy),
+            100.0 * mean(&|split| split.choice.accuracy),
+            views.join(", "),
+            mean(&|split| split.training_seconds),
+            mean(&|split| split.prediction_seconds)
+        )?;
+    }
+    writeln!(out, "\n{}.", run_of(&records[0].environment))?;
     Ok(())
 }
 

@@ -36,6 +36,14 @@ pub fn write(records: &Path, output: &Path) -> Result<()> {
         plots::features(&pictures.join(file), &compared)?;
         classification::feature_plots(&mut out, file)?;
     }
+    let mut classifiers: Vec<crate::classifier::Record> = records.read_all("classifier-")?;
+    classifiers.sort_by_key(|record| {
+        let runs = &record.definition.run;
+        runs.iter().position(|run| run.corpus == record.corpus.name)
+    });
+    if !classifiers.is_empty() {
+        classification::classifier(&mut out, &classifiers)?;
+    }
     let mut of_vectors: Vec<crate::vectors::Record> = records.read_all("vectors-")?;
     of_vectors.sort_by_key(|record| {
         let runs = &record.definition.run;

@@ -30,7 +30,9 @@ impl Factor {
             let row = &mut rest[..n_columns];
             for (k, known) in known.chunks_exact(n_columns).enumerate() {
                 let factor = self.rows[i * n + k];
-                row.iter_mut().zip(known).for_each(|(x, y)| *x -= factor * y);
+                row.iter_mut()
+                    .zip(known)
+                    .for_each(|(x, y)| *x -= factor * y);
             }
             let diagonal = self.rows[i * n + i];
             row.iter_mut().for_each(|x| *x /= diagonal);
@@ -40,7 +42,9 @@ impl Factor {
             let row = &mut rest[i * n_columns..];
             for (k, known) in (i + 1..).zip(known.chunks_exact(n_columns)) {
                 let factor = self.rows[k * n + i];
-                row.iter_mut().zip(known).for_each(|(x, y)| *x -= factor * y);
+                row.iter_mut()
+                    .zip(known)
+                    .for_each(|(x, y)| *x -= factor * y);
             }
             let diagonal = self.rows[i * n + i];
             row.iter_mut().for_each(|x| *x /= diagonal);

@@ -118,6 +118,19 @@ impl Targets {
         n_machines(self.classes.len(), self.one_each)
     }
 
+    /// Class ids of a row, ascending.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such row.
+    #[must_use]
+    pub fn classes_of(&self, row: usize) -> Vec<usize> {
+        let positions = self.positions(row).iter();
+        positions
+            .map(|&position| self.classes[position as usize])
+            .collect()
+    }
+
     /// Positions of a row's classes, ascending.
     pub(crate) fn positions(&self, row: usize) -> &[u32] {
         &self.positions[self.starts[row]..self.starts[row + 1]]
@@ -150,6 +163,7 @@ mod tests {
         let targets = Targets::one_each(&[9, 4, 9, 7]).unwrap();
         assert_eq!(targets.classes(), [4, 7, 9]);
         assert_eq!(targets.positions(0), [2]);
+        assert_eq!(targets.classes_of(0), [9]);
         assert_eq!(targets.n_machines(), 3);
         assert_eq!(Targets::one_each(&[9, 4]).unwrap().n_machines(), 1);
         let sets = [vec![8, 2, 8], vec![], vec![2]];

@@ -338,13 +338,7 @@ pub(super) fn draw(
     params: &EmbeddingParams,
     n: usize,
 ) -> Result<RandomDocuments> {
-    RandomDocuments::sample(
-        documents,
-        params.random_words,
-        n,
-        params.d_max,
-        params.seed,
-    )
+    RandomDocuments::sample(documents, params.random_words, n, params.d_max, params.seed)
 }
 
 /// One over the median distance between sampled documents and the first random documents;

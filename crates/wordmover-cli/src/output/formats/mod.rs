@@ -18,6 +18,7 @@ use crate::usage::usage_error;
 pub use csv::as_cell;
 pub use ids::{Ids, RowIds};
 pub use json_lines::JsonLinesWriter;
+pub use parquet::{Cell, TableWriter};
 
 /// A format of files.
 #[derive(Debug)]

@@ -17,7 +17,7 @@ const DATA_PAGE: i32 = 0;
 
 /// A column being filled.
 pub struct Column {
-    name: &'static str,
+    name: String,
     kind: i32,
     /// Values a row, for a column of lists.
     list_size: Option<usize>,
@@ -34,7 +34,7 @@ pub struct Column {
 
 /// A column of a row group that was written.
 pub struct Chunk {
-    name: &'static str,
+    name: String,
     kind: i32,
     is_list: bool,
     pub position: u64,
@@ -44,9 +44,9 @@ pub struct Chunk {
 }
 
 impl Column {
-    pub fn new(name: &'static str, kind: i32) -> Column {
+    pub fn new(name: impl Into<String>, kind: i32) -> Column {
         Column {
-            name,
+            name: name.into(),
             kind,
             list_size: None,
             pages: Vec::new(),
@@ -58,7 +58,7 @@ impl Column {
         }
     }
 
-    pub fn list(name: &'static str, kind: i32, size: usize) -> Column {
+    pub fn list(name: impl Into<String>, kind: i32, size: usize) -> Column {
         Column {
             list_size: Some(size),
             ..Column::new(name, kind)
@@ -80,6 +80,11 @@ impl Column {
         self.note(bytes, |least| bytes < least);
         let n_bytes = u32::try_from(text.len()).map_err(io::Error::other)?;
         self.push(&[&n_bytes.to_le_bytes(), bytes])
+    }
+
+    /// Without statistics, which NaN would spoil.
+    pub fn push_double(&mut self, double: f64) -> io::Result<()> {
+        self.push(&[&double.to_le_bytes()])
     }
 
     pub fn push_floats(&mut self, floats: &[f32]) -> io::Result<()> {
@@ -173,7 +178,7 @@ impl Column {
         self.n_value_bytes = 0;
         let bytes = std::mem::take(&mut self.pages);
         let chunk = Chunk {
-            name: self.name,
+            name: self.name.clone(),
             kind: self.kind,
             is_list: self.list_size.is_some(),
             position,
@@ -192,7 +197,7 @@ impl Chunk {
         chunk.inner(3, |column| {
             column.i32(1, self.kind);
             column.integers(2, &[PLAIN, RLE]);
-            let path = [self.name, "list", "element"];
+            let path = [self.name.as_str(), "list", "element"];
             column.strings(3, if self.is_list { &path } else { &path[..1] });
             // Codec 0: nothing is compressed.
             column.i32(4, 0);

@@ -13,6 +13,7 @@
 
 mod column;
 mod schema;
+mod table;
 mod thrift;
 
 use std::io::{self, Write};
@@ -20,6 +21,8 @@ use std::io::{self, Write};
 use super::ids::{Ids, RowIds};
 use super::{OutputFormat, RowWriter};
 use column::{Chunk, Column};
+
+pub use table::{Cell, TableWriter};
 
 pub const FORMAT: OutputFormat = OutputFormat {
     suffixes: &["parquet"],

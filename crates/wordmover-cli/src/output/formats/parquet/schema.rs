@@ -8,6 +8,7 @@ use super::thrift::Struct;
 /// Parquet's numbers for types, repetitions, conversions and encodings.
 pub const INT64: i32 = 2;
 pub const FLOAT: i32 = 4;
+pub const DOUBLE: i32 = 5;
 pub const BYTE_ARRAY: i32 = 6;
 const REQUIRED: i32 = 0;
 const REPEATED: i32 = 2;
@@ -27,8 +28,8 @@ const ARROW: [&[u8]; 2] = [
 const LIST_SIZE_AT: usize = 116;
 
 /// One node of the tree of columns.
-struct Node {
-    name: &'static str,
+struct Node<'n> {
+    name: &'n str,
     /// Parquet's type, or the number of children.
     kind: Result<i32, i32>,
     repetition: Option<i32>,
@@ -66,7 +67,33 @@ pub fn write(file: &mut Struct, ids: Ids) {
         // The name that the Parquet specification gives to what is in a list.
         node("element", Ok(FLOAT), Some(REQUIRED)),
     ];
-    file.structures(2, &nodes, |element, node| {
+    write_nodes(file, &nodes);
+}
+
+/// The same for a table of plain columns: names, and Parquet's types. Byte arrays are text.
+pub fn write_table(file: &mut Struct, columns: &[(&str, i32)]) {
+    let root = Node {
+        name: "schema",
+        kind: Err(columns.len() as i32),
+        repetition: None,
+        converted: None,
+        logical: None,
+    };
+    let nodes = columns.iter().map(|&(name, kind)| Node {
+        name,
+        kind: Ok(kind),
+        repetition: Some(REQUIRED),
+        converted: (kind == BYTE_ARRAY).then_some(UTF8),
+        logical: (kind == BYTE_ARRAY).then_some(1),
+    });
+    write_nodes(
+        file,
+        &std::iter::once(root).chain(nodes).collect::<Vec<_>>(),
+    );
+}
+
+fn write_nodes(file: &mut Struct, nodes: &[Node]) {
+    file.structures(2, nodes, |element, node| {
         if let Ok(kind) = node.kind {
             element.i32(1, kind);
         }
