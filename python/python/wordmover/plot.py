@@ -77,7 +77,9 @@ def plan(
         if not moves or not all(isinstance(move, WordMove) for move in moves):
             raise TypeError("expected two documents, or the plan of wmd(a, b, return_plan=True)")
     else:
-        _, moves = wmd(a, b, **{**options, "return_plan": True})
+        document: Any = a
+        found: Any = wmd(document, b, **{**options, "return_plan": True})
+        moves = found[1]
     return Drawing(_draw_plan(list(moves)))
 
 
