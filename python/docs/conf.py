@@ -11,7 +11,14 @@ html_theme_options = {"description": "Word Mover's Embedding, exactly and fast"}
 autosummary_generate = False
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
-autodoc_default_options = {"members": True, "undoc-members": False, "inherited-members": False}
+autodoc_default_options = {
+    "members": True,
+    "undoc-members": False,
+    "inherited-members": False,
+    # Made by scikit-learn, with references to its own pages.
+    "exclude-members": "set_fit_request, set_score_request, set_transform_request, "
+    "set_predict_request, model_config",
+}
 # Packages that the adapters are for; a page of each is made without them.
 autodoc_mock_imports = ["langchain_core", "llama_index"]
 napoleon_google_docstring = False

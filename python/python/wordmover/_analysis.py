@@ -159,7 +159,7 @@ def _is(value: Any, other: Any) -> bool:
 def _function(name: str, value: Any) -> Callable[[str], Any] | None:
     if value is not None and not callable(value):
         raise TypeError(f"{name} is {value!r}: it must be a function of a text, or None")
-    return value  # type: ignore[no-any-return]
+    return value
 
 
 def _pattern(pattern: Any) -> Callable[[str], list[str]]:
@@ -189,9 +189,10 @@ def _frequency(name: str, value: Any) -> int | float:
         raise TypeError(f"{name} is {value!r}: it must be a number of documents or a share of them")
     if isinstance(value, numbers.Integral):
         return whole_number(name, value, least=1)
-    if not 0 <= value <= 1:
-        raise ValueError(f"{name} is {value}: a share of documents is from 0.0 to 1.0")
-    return float(value)
+    share = float(value)
+    if not 0 <= share <= 1:
+        raise ValueError(f"{name} is {share}: a share of documents is from 0.0 to 1.0")
+    return share
 
 
 def _documents(name: str, value: int | float, n_documents: int) -> float:

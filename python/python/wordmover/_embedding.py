@@ -287,7 +287,8 @@ class WordMoversEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         check_options(options)
         whole_number("batch_size", batch_size, least=1)
         is_single = isinstance(sentences, str)
-        documents = self._documents([sentences] if is_single else sentences)
+        given: Any = [sentences] if is_single else sentences
+        documents = self._documents(given)
         if not show_progress_bar and self._is_few(documents):
             embeddings = self._embed_few(documents)
         else:

@@ -241,8 +241,8 @@ def transport_batch(
     >>> plans[1].tolist()
     [[0.0, 0.5], [0.5, 0.0]]
     """
-    is_stack = isinstance(C, np.ndarray)
-    if is_stack:
+    together: Any = list
+    if isinstance(C, np.ndarray):
         costs = np.ascontiguousarray(_real(C, "costs"))
         if costs.ndim != 3:
             raise ValueError(f"costs of many problems have 3 dimensions, these have {costs.ndim}")
@@ -251,6 +251,8 @@ def transport_batch(
         if not (return_plan or return_duals):
             return _native.transport_stack(costs, supplies, demands)
         solved = _native.transport_solutions(list(costs), list(supplies), list(demands))
+        # Of no problem too, the other dimensions are those of the costs.
+        together = _stacker(costs.shape)
     else:
         matrices = [_matrix(costs) for costs in C]
         supply_list = _listed_weights(a, "a", len(matrices), normalize)
@@ -258,10 +260,6 @@ def transport_batch(
         if not (return_plan or return_duals):
             return _native.transport_list(matrices, supply_list, demand_list)
         solved = _native.transport_solutions(matrices, supply_list, demand_list)
-    together: Any = list
-    if is_stack:
-        # Of no problem too, the other dimensions are those of the costs.
-        together = _stacker(np.shape(C))
     found: tuple[Any, ...] = (np.array([cost for cost, _, _ in solved], dtype=np.float64),)
     if return_plan:
         found += (together([plan for _, plan, _ in solved]),)

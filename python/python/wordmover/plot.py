@@ -73,11 +73,13 @@ def plan(
     """
     moves: Sequence[Any]
     if b is None:
-        moves = list(a)
+        moves = list(a) if isinstance(a, (list, tuple)) else []
         if not moves or not all(isinstance(move, WordMove) for move in moves):
             raise TypeError("expected two documents, or the plan of wmd(a, b, return_plan=True)")
     else:
-        _, moves = wmd(a, b, **{**options, "return_plan": True})  # type: ignore[arg-type]
+        document: Any = a
+        found: Any = wmd(document, b, **{**options, "return_plan": True})
+        moves = found[1]
     return Drawing(_draw_plan(list(moves)))
 
 

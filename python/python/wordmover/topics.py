@@ -54,7 +54,7 @@ def keybert_backend(embedding: WordMoversEmbedding | None = None) -> Any:
 def _backend(base: Any, embedding: WordMoversEmbedding) -> Any:
     """An object of their base class, whose `embed` is all that they call."""
 
-    class Backend(base):  # type: ignore[misc]
+    class Backend(base):
         def embed(self, documents: Any, verbose: bool = False) -> Any:
             return embedding.encode(list(documents), show_progress_bar=verbose)
 
