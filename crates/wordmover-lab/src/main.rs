@@ -66,6 +66,9 @@ enum Command {
         /// Compute distances to random documents on the first CUDA GPU
         #[arg(long)]
         cuda: bool,
+        /// The revision this program was built from, where there is no repository
+        #[arg(long)]
+        revision: Option<String>,
     },
     /// Make the report from the latest record of every experiment
     Report {
@@ -117,10 +120,11 @@ fn run(arguments: Arguments) -> Result<()> {
             systems,
             cache,
             cuda,
+            revision,
         } => {
             let text = read(&definition)?;
             let parsed: Definition = parse(&definition, &text)?;
-            let mut environment = Environment::here(&text)?;
+            let mut environment = Environment::here(&text, revision)?;
             let mut accelerator: Option<Arc<dyn Accelerator>> = None;
             if cuda {
                 let device = wordmover_cuda::Device::open(0)?;

@@ -25,13 +25,19 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// That of this run.
-    pub fn here(definition: &str) -> Result<Self> {
-        let changed = !output("git", &["status", "--porcelain"])?.is_empty();
-        let mark = if changed { "+" } else { "" };
+    /// That of this run. The revision is the repository's unless it is given.
+    pub fn here(definition: &str, revision: Option<String>) -> Result<Self> {
+        let revision = match revision {
+            Some(revision) => revision,
+            None => {
+                let changed = !output("git", &["status", "--porcelain"])?.is_empty();
+                let mark = if changed { "+" } else { "" };
+                output("git", &["rev-parse", "HEAD"])? + mark
+            }
+        };
         Ok(Environment {
             date: output("date", &["--utc", "+%Y-%m-%d"])?,
-            revision: output("git", &["rev-parse", "HEAD"])? + mark,
+            revision,
             definition: checksum(definition.as_bytes()),
             machine: machine(),
             threads: rayon::current_num_threads(),
