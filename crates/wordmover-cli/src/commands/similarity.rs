@@ -87,7 +87,9 @@ fn check_options(arguments: &SimilarityArguments) -> Result<()> {
         Similarity::Blend | Similarity::Wme => true,
         // Its features are those of the paper, centred.
         Similarity::Kernel => !["--post-processing", "--components", "--raw"].contains(&option),
-        Similarity::Sif => ["--stop-words", "--case", "--unknown", "--frequencies"].contains(&option),
+        Similarity::Sif => {
+            ["--stop-words", "--case", "--unknown", "--frequencies"].contains(&option)
+        }
         _ => ["--stop-words", "--case", "--unknown"].contains(&option),
     };
     match arguments.params.given().find(|option| !applies(option)) {
