@@ -9,6 +9,7 @@ use wordmover::{
 };
 
 use crate::choices;
+use crate::device;
 use crate::errors::{no_words, to_python};
 use crate::model::Model;
 use crate::pool::run;
@@ -26,7 +27,7 @@ pub struct Fitter {
 impl Fitter {
     /// Takes note of the corpus.
     #[new]
-    #[pyo3(signature = (counts, *, vectors, n_features, d_max, weights, normalization, random_words, metric, post_processing, components, case, stop_words, unknown, min_count, max_words, seed))]
+    #[pyo3(signature = (counts, *, vectors, n_features, d_max, weights, normalization, random_words, metric, post_processing, components, case, stop_words, unknown, min_count, max_words, seed, device))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords")]
     fn new(
         py: Python<'_>,
@@ -46,6 +47,7 @@ impl Fitter {
         min_count: u64,
         max_words: usize,
         seed: u64,
+        device: &str,
     ) -> PyResult<Self> {
         let mut params = EmbeddingParams::default()
             .n_features(n_features)
@@ -65,9 +67,10 @@ impl Fitter {
         params.documents.bag.min_count = min_count;
         params.documents.bag.max_words = max_words;
         let params = params.check().map_err(to_python)?;
+        let device = device::open(device)?;
         let (counts, vectors) = (counts.get().0.clone(), vectors.get().0.clone());
         let fitter = run(py, None, move |_| {
-            let mut fitter = wordmover::embedding::Fitter::new(params, vectors);
+            let mut fitter = wordmover::embedding::Fitter::new(params, vectors).accelerator(device);
             for counts in counts.iter() {
                 fitter.observe(counts);
             }

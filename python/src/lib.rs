@@ -8,6 +8,7 @@
 mod arrow;
 mod choices;
 mod classifier;
+mod device;
 mod distance;
 mod errors;
 mod fitter;

@@ -13,6 +13,7 @@ use wordmover::text::StopWords;
 use wordmover::{ModelFile, WordMoversEmbedding, document::Document, embedding::Gamma};
 
 use crate::choices;
+use crate::device;
 use crate::errors::to_python;
 use crate::pool::{pool, run};
 use crate::texts;
@@ -55,6 +56,14 @@ impl Model {
     fn general_purpose(py: Python<'_>) -> PyResult<Self> {
         let model = run(py, None, |_| WordMoversEmbedding::general_purpose())?;
         Ok(Model(Arc::new(model)))
+    }
+
+    /// The same model with its distances computed on "cpu", "cuda" or "auto".
+    fn on_device(&self, device: &str) -> PyResult<Self> {
+        let model = WordMoversEmbedding::clone(&self.0);
+        Ok(Model(Arc::new(
+            model.with_accelerator(device::open(device)?),
+        )))
     }
 
     /// Writes the model file.

@@ -378,3 +378,22 @@ def test_a_missing_package_is_named_with_the_extra_that_has_it(headlines, monkey
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ImportError, match=r"needs pyarrow: pip install wordmover\[arrow\]"):
         embedding.embed_arrow(None)
+
+
+def test_without_a_gpu_auto_is_the_cpu_and_cuda_an_error(tmp_path):
+    texts = ["Obama speaks to the media in Illinois", "The band gave a concert in Japan"]
+    expected = WordMoversEmbedding(n_features=32).fit_transform(texts)
+    try:
+        WordMoversEmbedding(n_features=32, device="cuda").fit(texts)
+    except RuntimeError as error:
+        assert "CUDA" in str(error) or "GPU" in str(error)
+    else:
+        pytest.skip("there is a GPU")
+    on_auto = WordMoversEmbedding(n_features=32, device="auto").fit(texts)
+    assert (on_auto.transform(texts) == expected).all()
+    assert (pickle.loads(pickle.dumps(on_auto)).transform(texts) == expected).all()
+    on_auto.save(tmp_path / "m.wme")
+    loaded = WordMoversEmbedding.load(tmp_path / "m.wme", device="auto")
+    assert (loaded.transform(texts) == expected).all()
+    with pytest.raises(ValueError, match="device is 'tpu': it must be 'cpu', 'cuda' or 'auto'"):
+        WordMoversEmbedding(device="tpu").fit(texts)
