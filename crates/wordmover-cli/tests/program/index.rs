@@ -39,9 +39,7 @@ fn an_index_answers_with_the_bytes_of_a_search_in_the_documents() {
     place.ok(&format!(
         "index build all.jsonl {FIELDS} -o all.wmi --features 64 -q"
     ));
-    place.ok(&format!(
-        "fit all.jsonl --field body -o m.wme --features 64 -q"
-    ));
+    place.ok("fit all.jsonl --field body -o m.wme --features 64 -q");
     let search = |corpus: &[&str]| {
         place
             .run_with(&[&["search"], corpus, &[QUERY, "-k", "7", "-q"]].concat())
