@@ -168,8 +168,22 @@ impl Alignment {
         }
         let [first, second] = &documents;
         let plan = Plan::new(model, first, second, options)?;
-        let (first, first_places) = aligned(model, texts[0], first, second, &plan.unmatched[0], &options.drop[0]);
-        let (second, second_places) = aligned(model, texts[1], &documents[1], &documents[0], &plan.unmatched[1], &options.drop[1]);
+        let (first, first_places) = aligned(
+            model,
+            texts[0],
+            first,
+            second,
+            &plan.unmatched[0],
+            &options.drop[0],
+        );
+        let (second, second_places) = aligned(
+            model,
+            texts[1],
+            &documents[1],
+            &documents[0],
+            &plan.unmatched[1],
+            &options.drop[1],
+        );
         let moves = plan.moves.iter().map(|step| AlignedMove {
             from: first_places[step.from as usize],
             to: second_places[step.to as usize],
@@ -225,9 +239,14 @@ impl Plan {
         let prize = |document: &Document, pinned: &[String]| -> Vec<f64> {
             let is_pinned = |word: Word| pinned.iter().any(|pin| pin == word.text(model.vectors()));
             let words = document.words();
-            words.map(|word| if is_pinned(word) { PIN } else { 0.0 }).collect()
+            words
+                .map(|word| if is_pinned(word) { PIN } else { 0.0 })
+                .collect()
         };
-        let prizes = [prize(first, &options.pin[0]), prize(second, &options.pin[1])];
+        let prizes = [
+            prize(first, &options.pin[0]),
+            prize(second, &options.pin[1]),
+        ];
         let n = second.len();
         let with_prizes = costs.iter().enumerate();
         let with_prizes: Vec<f64> = with_prizes
@@ -276,7 +295,9 @@ fn drop_words(counts: &mut WordCounts, dropped: &[String], model: &DocumentModel
     }
     let is_dropped = |word: &str| dropped.iter().any(|other| other == word);
     let vectors = model.vectors();
-    counts.words.retain(|&(id, _)| !is_dropped(vectors.word(id)));
+    counts
+        .words
+        .retain(|&(id, _)| !is_dropped(vectors.word(id)));
     counts.unknown.retain(|(word, _)| !is_dropped(word));
 }
 

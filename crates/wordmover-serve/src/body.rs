@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
+use hyper::StatusCode;
 use hyper::body::{Body as HttpBody, Frame, Incoming, SizeHint};
 use hyper::header::{CONTENT_LENGTH, EXPECT, HeaderMap};
-use hyper::StatusCode;
 use tokio::time::timeout;
 
 use crate::error::{ApiError, ApiResult};
@@ -27,7 +27,9 @@ pub(crate) async fn read(
     most: usize,
     memory: &Memory,
 ) -> ApiResult<Body> {
-    let announced = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok());
+    let announced = headers
+        .get(CONTENT_LENGTH)
+        .and_then(|length| length.to_str().ok());
     let announced = announced.and_then(|length| length.parse::<u64>().ok());
     if announced.is_some_and(|length| length > most as u64) {
         // Who asks before sending is told before sending.
@@ -100,7 +102,11 @@ impl HttpBody for Answer {
         _: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let bytes = self.get_mut().bytes.take();
-        Poll::Ready(bytes.filter(|bytes| !bytes.is_empty()).map(|bytes| Ok(Frame::data(bytes))))
+        Poll::Ready(
+            bytes
+                .filter(|bytes| !bytes.is_empty())
+                .map(|bytes| Ok(Frame::data(bytes))),
+        )
     }
 
     fn is_end_stream(&self) -> bool {

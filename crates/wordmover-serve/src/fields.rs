@@ -17,9 +17,8 @@ impl Fields {
             let at = error.valid_up_to();
             ApiError::invalid(format!("the body is not UTF-8 from byte {at} on"))
         })?;
-        let value = serde_json::from_str(text).map_err(|error| {
-            ApiError::invalid(format!("the body is not valid JSON: {error}"))
-        })?;
+        let value = serde_json::from_str(text)
+            .map_err(|error| ApiError::invalid(format!("the body is not valid JSON: {error}")))?;
         match value {
             Value::Object(map) => Ok(Fields {
                 map,
@@ -69,10 +68,16 @@ impl Fields {
         let Some(value) = self.take(name) else {
             return Ok(None);
         };
-        let number = value.as_u64().and_then(|number| usize::try_from(number).ok());
+        let number = value
+            .as_u64()
+            .and_then(|number| usize::try_from(number).ok());
         match number {
             Some(number) if (1..=most).contains(&number) => Ok(Some(number)),
-            _ => Err(wrong(name, &format!("a whole number between 1 and {most}"), &value)),
+            _ => Err(wrong(
+                name,
+                &format!("a whole number between 1 and {most}"),
+                &value,
+            )),
         }
     }
 
@@ -83,7 +88,11 @@ impl Fields {
         };
         match value.as_f64() {
             Some(share) if (0.0..1.0).contains(&share) => Ok(share),
-            _ => Err(wrong(name, "a number of at least 0 and less than 1", &value)),
+            _ => Err(wrong(
+                name,
+                "a number of at least 0 and less than 1",
+                &value,
+            )),
         }
     }
 
@@ -152,7 +161,10 @@ mod tests {
         for (body, due) in [
             (&b"\xff"[..], "the body is not UTF-8 from byte 0 on"),
             (b"[1]", "the body must be a JSON object"),
-            (b"{\"a\": ", "the body is not valid JSON: EOF while parsing a value at line 1 column 6"),
+            (
+                b"{\"a\": ",
+                "the body is not valid JSON: EOF while parsing a value at line 1 column 6",
+            ),
         ] {
             assert_eq!(Fields::parse(body).err().unwrap().message, due);
         }

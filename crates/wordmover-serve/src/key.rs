@@ -51,12 +51,20 @@ mod tests {
         std::fs::write(&path, "0123456789abcdef\n").unwrap();
         let key = ApiKey::read(&path).unwrap();
         assert!(key.is(b"0123456789abcdef"));
-        for other in [&b""[..], b"0123456789abcde", b"0123456789abcdefg", b"0123456789abcdeF"] {
+        for other in [
+            &b""[..],
+            b"0123456789abcde",
+            b"0123456789abcdefg",
+            b"0123456789abcdeF",
+        ] {
             assert!(!key.is(other));
         }
         for bad in ["", "short", "0123456789abcdef 1", "0123456789abcdef\nother"] {
             std::fs::write(&path, bad).unwrap();
-            assert!(matches!(ApiKey::read(&path), Err(Error::NoKey { .. })), "{bad}");
+            assert!(
+                matches!(ApiKey::read(&path), Err(Error::NoKey { .. })),
+                "{bad}"
+            );
         }
         let missing = ApiKey::read(&folder.path().join("none"));
         assert!(matches!(missing, Err(Error::ReadKey { .. })));

@@ -55,18 +55,78 @@ impl Metrics {
             );
         };
         let of = |counter: &AtomicU64| counter.load(Relaxed).to_string();
-        plain("uptime_seconds", "gauge", "Seconds since the start.", uptime.as_secs_f64().to_string());
-        plain("queue_requests", "gauge", "Requests waiting or being worked on.", queue.to_string());
-        plain("memory_bytes", "gauge", "Bytes of bodies and answers held.", memory.to_string());
-        plain("connections", "gauge", "Open connections.", self.connections.load(Relaxed).to_string());
-        plain("connections_total", "counter", "Connections accepted.", of(&self.connections_total));
-        plain("refused_total", "counter", "Requests refused because too many waited.", of(&self.refused));
-        plain("texts_total", "counter", "Texts worked on.", of(&self.texts));
-        plain("words_total", "counter", "Words of these texts.", of(&self.words));
-        plain("panics_total", "counter", "Requests that failed inside the service.", of(&self.panics));
-        plain("reloads_total", "counter", "Times the files were taken up anew.", of(&self.reloads));
-        plain("failed_reloads_total", "counter", "Times that failed.", of(&self.failed_reloads));
-        plain("log_lines_lost_total", "counter", "Log lines dropped because the reader was slow.", of(&self.log_lines_lost));
+        plain(
+            "uptime_seconds",
+            "gauge",
+            "Seconds since the start.",
+            uptime.as_secs_f64().to_string(),
+        );
+        plain(
+            "queue_requests",
+            "gauge",
+            "Requests waiting or being worked on.",
+            queue.to_string(),
+        );
+        plain(
+            "memory_bytes",
+            "gauge",
+            "Bytes of bodies and answers held.",
+            memory.to_string(),
+        );
+        plain(
+            "connections",
+            "gauge",
+            "Open connections.",
+            self.connections.load(Relaxed).to_string(),
+        );
+        plain(
+            "connections_total",
+            "counter",
+            "Connections accepted.",
+            of(&self.connections_total),
+        );
+        plain(
+            "refused_total",
+            "counter",
+            "Requests refused because too many waited.",
+            of(&self.refused),
+        );
+        plain(
+            "texts_total",
+            "counter",
+            "Texts worked on.",
+            of(&self.texts),
+        );
+        plain(
+            "words_total",
+            "counter",
+            "Words of these texts.",
+            of(&self.words),
+        );
+        plain(
+            "panics_total",
+            "counter",
+            "Requests that failed inside the service.",
+            of(&self.panics),
+        );
+        plain(
+            "reloads_total",
+            "counter",
+            "Times the files were taken up anew.",
+            of(&self.reloads),
+        );
+        plain(
+            "failed_reloads_total",
+            "counter",
+            "Times that failed.",
+            of(&self.failed_reloads),
+        );
+        plain(
+            "log_lines_lost_total",
+            "counter",
+            "Log lines dropped because the reader was slow.",
+            of(&self.log_lines_lost),
+        );
 
         out += "# HELP wordmover_requests_total Requests by route and status.\n# TYPE wordmover_requests_total counter\n";
         for (route, counts) in Route::ALL.iter().zip(&self.requests) {
@@ -74,27 +134,43 @@ impl Metrics {
                 let count = count.load(Relaxed);
                 if count > 0 {
                     let route = route.name();
-                    let _ = writeln!(out, "wordmover_requests_total{{route=\"{route}\",status=\"{status}\"}} {count}");
+                    let _ = writeln!(
+                        out,
+                        "wordmover_requests_total{{route=\"{route}\",status=\"{status}\"}} {count}"
+                    );
                 }
             }
         }
         let name = "request_seconds";
-        head(&mut out, name, "Seconds from the head of a request to its answer.");
+        head(
+            &mut out,
+            name,
+            "Seconds from the head of a request to its answer.",
+        );
         for (route, histogram) in Route::ALL.iter().zip(&self.latencies) {
             if histogram.count.load(Relaxed) > 0 {
-                histogram.render(&mut out, name, &format!("route=\"{}\"", route.name()), &SECONDS);
+                histogram.render(
+                    &mut out,
+                    name,
+                    &format!("route=\"{}\"", route.name()),
+                    &SECONDS,
+                );
             }
         }
         head(&mut out, "batch_texts", "Texts embedded together.");
         self.batch_texts.render(&mut out, "batch_texts", "", &TEXTS);
         head(&mut out, "batch_requests", "Requests embedded together.");
-        self.batch_requests.render(&mut out, "batch_requests", "", &TEXTS);
+        self.batch_requests
+            .render(&mut out, "batch_requests", "", &TEXTS);
         out
     }
 }
 
 fn head(out: &mut String, name: &str, help: &str) {
-    let _ = write!(out, "# HELP wordmover_{name} {help}\n# TYPE wordmover_{name} histogram\n");
+    let _ = write!(
+        out,
+        "# HELP wordmover_{name} {help}\n# TYPE wordmover_{name} histogram\n"
+    );
 }
 
 struct Histogram<const N: usize> {
@@ -128,13 +204,23 @@ impl<const N: usize> Histogram<N> {
         let mut total = 0;
         for (bucket, bound) in self.buckets.iter().zip(bounds) {
             total += bucket.load(Relaxed);
-            let _ = writeln!(out, "wordmover_{name}_bucket{{{label}{comma}le=\"{bound}\"}} {total}");
+            let _ = writeln!(
+                out,
+                "wordmover_{name}_bucket{{{label}{comma}le=\"{bound}\"}} {total}"
+            );
         }
         // Counted after the buckets, so never less than these.
         let count = self.count.load(Relaxed).max(total);
         let sum = self.sum.load(Relaxed) as f64 / 1e6;
-        let braces = if label.is_empty() { String::new() } else { format!("{{{label}}}") };
-        let _ = writeln!(out, "wordmover_{name}_bucket{{{label}{comma}le=\"+Inf\"}} {count}");
+        let braces = if label.is_empty() {
+            String::new()
+        } else {
+            format!("{{{label}}}")
+        };
+        let _ = writeln!(
+            out,
+            "wordmover_{name}_bucket{{{label}{comma}le=\"+Inf\"}} {count}"
+        );
         let _ = writeln!(out, "wordmover_{name}_sum{braces} {sum}");
         let _ = writeln!(out, "wordmover_{name}_count{braces} {count}");
     }

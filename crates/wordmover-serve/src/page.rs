@@ -33,7 +33,10 @@ pub(crate) struct File {
 }
 
 pub(crate) fn is_page(path: &str) -> bool {
-    matches!(path, "/" | "/page.css" | "/page.js" | "/alignment.js" | "/icon.svg")
+    matches!(
+        path,
+        "/" | "/page.css" | "/page.js" | "/alignment.js" | "/icon.svg"
+    )
 }
 
 pub(crate) fn file(path: &str) -> Option<File> {
@@ -105,9 +108,8 @@ static DOCS: LazyLock<String> = LazyLock::new(|| {
             let content = &operation["requestBody"]["content"]["application/json"];
             let schema = resolve(&description, &content["schema"]);
             let required = schema["required"].as_array();
-            let is_required = |name: &str| {
-                required.is_some_and(|names| names.iter().any(|other| other == name))
-            };
+            let is_required =
+                |name: &str| required.is_some_and(|names| names.iter().any(|other| other == name));
             if let Some(fields) = schema["properties"].as_object() {
                 out += "<table><thead><tr><th>field</th><th>meaning</th></tr></thead><tbody>";
                 for (name, field) in fields {
@@ -138,12 +140,16 @@ static DOCS: LazyLock<String> = LazyLock::new(|| {
 /// A schema, or the one it refers to.
 fn resolve<'v>(description: &'v Value, schema: &'v Value) -> &'v Value {
     match schema["$ref"].as_str() {
-        Some(name) => description.pointer(name.trim_start_matches('#')).unwrap_or(schema),
+        Some(name) => description
+            .pointer(name.trim_start_matches('#'))
+            .unwrap_or(schema),
         None => schema,
     }
 }
 
 fn escape(text: &str) -> String {
     let text = text.replace('&', "&amp;").replace('<', "&lt;");
-    text.replace('>', "&gt;").replace('"', "&quot;").replace('\'', "&#39;")
+    text.replace('>', "&gt;")
+        .replace('"', "&quot;")
+        .replace('\'', "&#39;")
 }

@@ -104,7 +104,12 @@ impl Route {
     pub fn is_open(self) -> bool {
         matches!(
             self,
-            Route::Health | Route::Ready | Route::OpenApi | Route::Docs | Route::Page | Route::Other
+            Route::Health
+                | Route::Ready
+                | Route::OpenApi
+                | Route::Docs
+                | Route::Page
+                | Route::Other
         )
     }
 
@@ -118,7 +123,10 @@ impl Route {
             true => "POST",
             false => "GET, HEAD",
         };
-        if allowed.split(", ").any(|allowed| allowed == method.as_str()) {
+        if allowed
+            .split(", ")
+            .any(|allowed| allowed == method.as_str())
+        {
             return Ok(());
         }
         let message = format!("{} takes {allowed}", self.name());

@@ -97,7 +97,11 @@ impl Server {
     /// The address is public and there is no key; the key cannot be read; the address
     /// cannot be had.
     pub fn bind(params: ServeParams, sink: LogSink) -> Result<Self, Error> {
-        let key = params.api_key_file.as_deref().map(ApiKey::read).transpose()?;
+        let key = params
+            .api_key_file
+            .as_deref()
+            .map(ApiKey::read)
+            .transpose()?;
         let is_local = params.address.ip().is_loopback();
         if !is_local && key.is_none() && !params.without_key {
             return Err(Error::Public(params.address));
@@ -229,7 +233,8 @@ impl Service {
             Err(error) => {
                 self.metrics.failed_reloads.fetch_add(1, Relaxed);
                 let reason = error_message::of(&error);
-                self.log.event(&format!("not reloaded, what was served stays: {reason}"));
+                self.log
+                    .event(&format!("not reloaded, what was served stays: {reason}"));
             }
         }
     }
@@ -258,9 +263,18 @@ impl Loader {
     }
 
     fn load(&self) -> Result<(), Error> {
-        let key = self.params.api_key_file.as_deref().map(ApiKey::read).transpose()?;
+        let key = self
+            .params
+            .api_key_file
+            .as_deref()
+            .map(ApiKey::read)
+            .transpose()?;
         let served = self.params.sources.load()?;
-        let mut current = self.service.key.write().unwrap_or_else(PoisonError::into_inner);
+        let mut current = self
+            .service
+            .key
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
         *current = key;
         drop(current);
         self.service.current.set(served);
@@ -301,6 +315,8 @@ fn listen_for_signals(orders: mpsc::Sender<Order>) -> std::io::Result<()> {
 
 /// Tells the request ids of one start from those of another.
 fn instance() -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
     (now.as_nanos() as u64) ^ (u64::from(std::process::id()) << 48)
 }

@@ -95,7 +95,13 @@ impl Service {
             }
         };
         let (status, content) = match &answer {
-            Ok(content) => (StatusCode::OK, Content { bytes: content.bytes.clone(), ..*content }),
+            Ok(content) => (
+                StatusCode::OK,
+                Content {
+                    bytes: content.bytes.clone(),
+                    ..*content
+                },
+            ),
             Err(error) => (error.status, Content::json(error.body())),
         };
         let took = start.elapsed();
@@ -126,7 +132,10 @@ impl Service {
         for (name, value) in SECURITY {
             headers.insert(name, HeaderValue::from_static(value));
         }
-        headers.insert("content-security-policy", HeaderValue::from_static(content.policy));
+        headers.insert(
+            "content-security-policy",
+            HeaderValue::from_static(content.policy),
+        );
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(content.content_type));
         let is_page = content.content_type != JSON;
         let keep = if is_page { "no-cache" } else { "no-store" };
@@ -192,7 +201,9 @@ impl Service {
                 self.current.get()?;
                 Ok(Content::json("{\"status\":\"ready\"}"))
             }
-            Route::Models => Ok(Content::json(models::list(&*self.current.get()?).to_string())),
+            Route::Models => Ok(Content::json(
+                models::list(&*self.current.get()?).to_string(),
+            )),
             Route::Model => {
                 let name = path.trim_start_matches("/v1/models/");
                 let model = models::one(&*self.current.get()?, name)?;
@@ -200,14 +211,15 @@ impl Service {
             }
             Route::Metrics => {
                 let (queue, memory) = (self.work.unanswered(), self.memory.in_use());
-                let mut page = Content::json(self.metrics.render(queue, memory, self.start.elapsed()));
+                let mut page =
+                    Content::json(self.metrics.render(queue, memory, self.start.elapsed()));
                 page.content_type = "text/plain; version=0.0.4; charset=utf-8";
                 Ok(page)
             }
             Route::OpenApi => Ok(Content::json(page::OPENAPI)),
             _ => {
-                let file = page::file(path)
-                    .ok_or_else(|| ApiError::internal("a page without a file"))?;
+                let file =
+                    page::file(path).ok_or_else(|| ApiError::internal("a page without a file"))?;
                 Ok(Content {
                     bytes: file.content,
                     content_type: file.content_type,
@@ -222,10 +234,15 @@ impl Service {
         let Some(key) = key.as_ref() else {
             return Ok(());
         };
-        let given = request.headers().get(AUTHORIZATION).map(HeaderValue::as_bytes);
+        let given = request
+            .headers()
+            .get(AUTHORIZATION)
+            .map(HeaderValue::as_bytes);
         let given = given.and_then(|given| {
             let (scheme, key) = given.split_at_checked(7)?;
-            scheme.eq_ignore_ascii_case(b"bearer ").then_some(key.trim_ascii())
+            scheme
+                .eq_ignore_ascii_case(b"bearer ")
+                .then_some(key.trim_ascii())
         });
         let message = match given {
             Some(given) if key.is(given) => return Ok(()),
@@ -240,7 +257,10 @@ impl Service {
         if !self.local_only {
             return Ok(());
         }
-        let host = request.headers().get(HOST).and_then(|host| host.to_str().ok());
+        let host = request
+            .headers()
+            .get(HOST)
+            .and_then(|host| host.to_str().ok());
         let name = host.map(|host| match host.rsplit_once(':') {
             Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
             _ => host,
@@ -261,7 +281,10 @@ impl Service {
 
     /// The client's own id if it is a plain one, or else a new one.
     fn request_id(&self, request: &Request<Incoming>) -> String {
-        let given = request.headers().get(REQUEST_ID).and_then(|id| id.to_str().ok());
+        let given = request
+            .headers()
+            .get(REQUEST_ID)
+            .and_then(|id| id.to_str().ok());
         let is_plain = |id: &&str| {
             let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
             !id.is_empty() && id.len() <= 64 && id.bytes().all(plain)
@@ -278,7 +301,10 @@ impl Service {
 
 /// JSON is asked for by name: a form of another web site cannot send it unasked.
 fn check_content_type(request: &Request<Incoming>) -> ApiResult<()> {
-    let given = request.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    let given = request
+        .headers()
+        .get(CONTENT_TYPE)
+        .and_then(|kind| kind.to_str().ok());
     let kind = given.and_then(|kind| kind.split(';').next()).map(str::trim);
     if kind.is_some_and(|kind| kind.eq_ignore_ascii_case(JSON)) {
         return Ok(());

@@ -194,7 +194,10 @@ impl Work {
             return Ok(permit);
         }
         self.metrics.refused.fetch_add(1, Relaxed);
-        let message = format!("{} requests wait already, the most there may be", self.limits.queue);
+        let message = format!(
+            "{} requests wait already, the most there may be",
+            self.limits.queue
+        );
         let wait = before as u64 * self.pace.load(Relaxed) / 1_000_000;
         Err(ApiError::busy(message, (wait + 1).min(60)))
     }
@@ -219,7 +222,10 @@ impl Work {
             if queue.is_closed {
                 return None;
             }
-            queue = self.arrival.wait(queue).unwrap_or_else(PoisonError::into_inner);
+            queue = self
+                .arrival
+                .wait(queue)
+                .unwrap_or_else(PoisonError::into_inner);
         }
         let (mut batch, mut n_bytes) = (Vec::new(), 0);
         while n_bytes < BATCH_BYTES {
@@ -240,11 +246,16 @@ impl Work {
 
     fn embed_batch(&self, batch: Vec<Job>) {
         // Clients that have left need no answer.
-        let batch: Vec<Job> = batch.into_iter().filter(|job| !job.reply.is_closed()).collect();
+        let batch: Vec<Job> = batch
+            .into_iter()
+            .filter(|job| !job.reply.is_closed())
+            .collect();
         let served = match self.current.get() {
             Ok(served) => served,
             Err(error) => {
-                batch.into_iter().for_each(|job| job.answer(Err(error.clone())));
+                batch
+                    .into_iter()
+                    .for_each(|job| job.answer(Err(error.clone())));
                 return;
             }
         };
@@ -252,25 +263,37 @@ impl Work {
             .into_par_iter()
             .filter_map(|job| Prepared::new(job, &served, &self.limits))
             .collect();
-        let documents = jobs.iter_mut().flat_map(|job| std::mem::take(&mut job.documents));
+        let documents = jobs
+            .iter_mut()
+            .flat_map(|job| std::mem::take(&mut job.documents));
         let documents: Vec<Document> = documents.collect();
         self.metrics.batch(jobs.len(), documents.len());
-        self.metrics.texts.fetch_add(documents.len() as u64, Relaxed);
-        let n_words: u64 = jobs.iter().flat_map(|job| &job.texts).map(|text| text.n_words).sum();
+        self.metrics
+            .texts
+            .fetch_add(documents.len() as u64, Relaxed);
+        let n_words: u64 = jobs
+            .iter()
+            .flat_map(|job| &job.texts)
+            .map(|text| text.n_words)
+            .sum();
         self.metrics.words.fetch_add(n_words, Relaxed);
 
         let width = served.embedding.n_features();
         let mut rows = vec![0.0; documents.len() * width];
-        let mut go_on = |_: &wordmover::embedding::EmbeddingStatistics| {
-            match jobs.iter().all(|job| job.job.reply.is_closed()) {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
-            }
+        let mut go_on = |_: &wordmover::embedding::EmbeddingStatistics| match jobs
+            .iter()
+            .all(|job| job.job.reply.is_closed())
+        {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
         };
-        let embedded = served.embedding.embed_into(&documents, &mut rows, &mut go_on);
+        let embedded = served
+            .embedding
+            .embed_into(&documents, &mut rows, &mut go_on);
         if let Err(error) = embedded {
             let error = ApiError::from(error);
-            jobs.into_iter().for_each(|prepared| prepared.job.answer(Err(error.clone())));
+            jobs.into_iter()
+                .for_each(|prepared| prepared.job.answer(Err(error.clone())));
             return;
         }
         let mut from = 0;
@@ -282,7 +305,9 @@ impl Work {
         });
         let parts: Vec<(Prepared, &[f32])> = parts.collect();
         parts.into_par_iter().for_each(|(prepared, rows)| {
-            let Prepared { job, texts, finish, .. } = prepared;
+            let Prepared {
+                job, texts, finish, ..
+            } = prepared;
             let embedded = Embedded {
                 served: &served,
                 rows,

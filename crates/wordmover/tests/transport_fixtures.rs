@@ -157,7 +157,9 @@ fn partial_costs_agree_with_pot_and_are_certified() {
         let tolerated = COST_TOLERANCE * expected + ZERO_TOLERANCE * problem.largest_cost();
         let agrees = (found - expected).abs() <= tolerated;
         if !agrees {
-            failures.push(format!("{id} {amount:?}: {expected} expected, {found} found"));
+            failures.push(format!(
+                "{id} {amount:?}: {expected} expected, {found} found"
+            ));
         }
         let certificate = plan.certificate(costs, supply, demand);
         if !certificate.holds(CERTIFICATE_TOLERANCE) {

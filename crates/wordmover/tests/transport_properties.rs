@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 use wordmover::transport::{
-    Amount, Certificate, Workspace, cost, relaxed_from_demand, relaxed_from_supply, solve, solve_partial,
+    Amount, Certificate, Workspace, cost, relaxed_from_demand, relaxed_from_supply, solve,
+    solve_partial,
 };
 
 /// A problem: costs, supplies and demands of total one.

@@ -124,15 +124,13 @@ fn compare(arguments: &DistanceArguments) -> Result<Comparison> {
     let solved = match amount {
         None => wmd::transport(model.space(), first, second)
             .map(|plan| (plan.distance, plan.moves, None)),
-        Some(amount) => {
-            wmd::partial_transport(model.space(), first, second, amount).map(|plan| {
-                let partial = Partial {
-                    mass: plan.mass,
-                    unmatched: [plan.first_unmatched, plan.second_unmatched],
-                };
-                (plan.distance, plan.moves, Some(partial))
-            })
-        }
+        Some(amount) => wmd::partial_transport(model.space(), first, second, amount).map(|plan| {
+            let partial = Partial {
+                mass: plan.mass,
+                unmatched: [plan.first_unmatched, plan.second_unmatched],
+            };
+            (plan.distance, plan.moves, Some(partial))
+        }),
     };
     let (distance, moves, partial) = solved
         .map_err(|error| anyhow!(error))
@@ -218,7 +216,9 @@ impl Comparison {
         Some(pairs.map(|(words, masses)| {
             let each = words.into_iter().zip(masses.iter().copied());
             let unmatched = each.filter(|(_, mass)| *mass > 0.0);
-            unmatched.map(|(word, mass)| Unmatched { word, mass }).collect()
+            unmatched
+                .map(|(word, mass)| Unmatched { word, mass })
+                .collect()
         }))
     }
 
@@ -281,7 +281,12 @@ impl Comparison {
             table += line.trim_end();
             table.push('\n');
         }
-        for (unmatched, place) in self.unmatched().into_iter().flatten().zip(["first", "second"]) {
+        for (unmatched, place) in self
+            .unmatched()
+            .into_iter()
+            .flatten()
+            .zip(["first", "second"])
+        {
             let each = unmatched.iter();
             let each = each.map(|left| format!("{} {:.4}", left.word, left.mass));
             let each = each.collect::<Vec<_>>().join(", ");

@@ -264,7 +264,10 @@ fn the_best_part_of_the_mass_moves_and_the_rest_is_listed() {
     assert_eq!(plan["unmatched"][0][0]["word"], "mat");
     assert_eq!(plan["unmatched"][1][0]["word"], "cat");
     let explained = call(&["--mass", "0.5", "--explain", "--svg", "plan.svg"]).succeeded();
-    assert!(explained.starts_with("distance 0\nmass moved 0.5\n"), "{explained}");
+    assert!(
+        explained.starts_with("distance 0\nmass moved 0.5\n"),
+        "{explained}"
+    );
     assert!(
         explained.ends_with(
             "\nunmatched words of the first text: mat 0.5000\n\
@@ -272,10 +275,18 @@ fn the_best_part_of_the_mass_moves_and_the_rest_is_listed() {
         ),
         "{explained}"
     );
-    assert!(place.read_text("plan.svg").contains("50.0 % of the mass moved"));
+    assert!(
+        place
+            .read_text("plan.svg")
+            .contains("50.0 % of the mass moved")
+    );
     let all: f64 = call(&["--mass", "1"]).succeeded().trim().parse().unwrap();
     assert!((all - whole).abs() < 1e-12);
-    let little: f64 = call(&["--penalty", "0.1"]).succeeded().trim().parse().unwrap();
+    let little: f64 = call(&["--penalty", "0.1"])
+        .succeeded()
+        .trim()
+        .parse()
+        .unwrap();
     assert!((little - 0.1).abs() < 1e-12, "{little}");
     for mass in ["0", "1.1", "-1", "nan", "much"] {
         let ended = call(&["--mass", mass]);

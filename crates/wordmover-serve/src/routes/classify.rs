@@ -100,14 +100,18 @@ fn classification<'a>(
         })
         .collect();
     classes.sort_by(|a, b| b.decision_value.total_cmp(&a.decision_value));
-    let nothing_known = "no word of this text is known: the label is the class most frequent in training";
+    let nothing_known =
+        "no word of this text is known: the label is the class most frequent in training";
     Classification {
         object: "classification",
         index,
         label: &names[prediction.class],
         classes,
         words,
-        warning: prediction.decision_values.is_none().then_some(nothing_known),
+        warning: prediction
+            .decision_values
+            .is_none()
+            .then_some(nothing_known),
     }
 }
 
@@ -140,7 +144,9 @@ fn influences(
     words.truncate(EXPLAINED);
     let without: Vec<String> = (0..words.len())
         .map(|word| {
-            let kept = pieces.iter().filter(|(_, of_piece)| !of_piece.contains(&word));
+            let kept = pieces
+                .iter()
+                .filter(|(_, of_piece)| !of_piece.contains(&word));
             kept.map(|(piece, _)| *piece).collect::<Vec<_>>().join(" ")
         })
         .collect();

@@ -66,7 +66,9 @@ pub(crate) fn answer(body: &[u8], served: &Served, limits: &Limits) -> ApiResult
 fn refusal(error: &AlignmentError) -> ApiError {
     let refused = |text: usize| {
         let name = NAMES[text];
-        let message = error.to_string().replacen("the text", &format!("`{name}`"), 1);
+        let message = error
+            .to_string()
+            .replacen("the text", &format!("`{name}`"), 1);
         ApiError::field(name, message)
     };
     match error {

@@ -17,11 +17,7 @@ enum Encoding {
     Base64,
 }
 
-pub(crate) fn read(
-    body: &[u8],
-    served: &Served,
-    limits: &Limits,
-) -> ApiResult<EmbeddingRequest> {
+pub(crate) fn read(body: &[u8], served: &Served, limits: &Limits) -> ApiResult<EmbeddingRequest> {
     let mut fields = Fields::parse(body)?;
     let input = fields.required("input")?;
     let model = fields.optional_text("model")?;
@@ -34,7 +30,9 @@ pub(crate) fn read(
         }
     };
     let n_features = served.embedding.n_features();
-    let dimensions = fields.count("dimensions", n_features)?.unwrap_or(n_features);
+    let dimensions = fields
+        .count("dimensions", n_features)?
+        .unwrap_or(n_features);
     // For OpenAI's own statistics; there are none here.
     fields.optional_text("user")?;
     fields.finish()?;

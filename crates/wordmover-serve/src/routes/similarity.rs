@@ -12,11 +12,7 @@ use crate::limits::Limits;
 use crate::served::Served;
 use crate::work::{Embedded, EmbeddingRequest};
 
-pub(crate) fn read(
-    body: &[u8],
-    served: &Served,
-    limits: &Limits,
-) -> ApiResult<EmbeddingRequest> {
+pub(crate) fn read(body: &[u8], served: &Served, limits: &Limits) -> ApiResult<EmbeddingRequest> {
     let mut fields = Fields::parse(body)?;
     let pairs = fields.required("pairs")?;
     let model = fields.optional_text("model")?;
@@ -69,7 +65,9 @@ fn write(embedded: &Embedded) -> Vec<u8> {
     });
     let warnings = warnings(embedded).into_iter().map(|warning| Warning {
         index: warning.index / 2,
-        message: warning.message.replace("its embedding is all zeros", "its similarity is 0"),
+        message: warning
+            .message
+            .replace("its embedding is all zeros", "its similarity is 0"),
     });
     let answer = Answer {
         object: "list",

@@ -60,10 +60,7 @@ impl WordMoversEmbedding {
 }
 
 /// Texts of words drawn independently by their probabilities.
-fn background_texts(
-    vectors: &WordVectors,
-    probabilities: &[f32],
-) -> impl Iterator<Item = String> {
+fn background_texts(vectors: &WordVectors, probabilities: &[f32]) -> impl Iterator<Item = String> {
     let mut total = 0.0;
     let up_to: Vec<f64> = probabilities
         .iter()

@@ -187,7 +187,9 @@ impl Dummies {
                 };
                 // Whatever is above minus the least cost will do; the largest cost keeps the
                 // grid of costs as fine as it was.
-                let largest = costs.iter().fold(0.0, |most: f64, cost| most.max(cost.abs()));
+                let largest = costs
+                    .iter()
+                    .fold(0.0, |most: f64, cost| most.max(cost.abs()));
                 let least = costs.iter().copied().fold(0.0, f64::min);
                 Ok(Dummies {
                     supply: rest(demand),

@@ -79,7 +79,9 @@ pub fn partial_transport(
         }
         std::mem::swap(&mut found.first_unmatched, &mut found.second_unmatched);
         std::mem::swap(&mut found.first_duals, &mut found.second_duals);
-        found.moves.sort_unstable_by_key(|step| (step.from, step.to));
+        found
+            .moves
+            .sort_unstable_by_key(|step| (step.from, step.to));
     }
     Ok(found)
 }
