@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use wordmover::accelerator::Accelerator;
 use wordmover::document_model::DocumentParams;
 use wordmover::embedding::GENERAL_PURPOSE;
 use wordmover::index::SearchIndex;
@@ -28,6 +29,8 @@ pub struct Sources {
     pub index: Option<PathBuf>,
     /// The word vectors of these files, where they need others than the built-in ones.
     pub vectors: Option<Arc<WordVectors>>,
+    /// What computes distances to random documents, if not the CPU.
+    pub accelerator: Option<Arc<dyn Accelerator>>,
     /// What clients call the model; otherwise the name of its file.
     pub name: Option<String>,
 }
@@ -66,7 +69,10 @@ impl Sources {
             }
         };
         let classifier = match &self.classifier {
-            Some(path) => Some(TextClassifier::load(path, self.vectors.clone())?),
+            Some(path) => {
+                let classifier = TextClassifier::load(path, self.vectors.clone())?;
+                Some(classifier.with_accelerator(self.accelerator.clone()))
+            }
             None => None,
         };
         let index = match &self.index {
@@ -77,7 +83,7 @@ impl Sources {
         Ok(Served {
             name: self.name.clone().unwrap_or(name),
             loaded: now.unwrap_or_default().as_secs(),
-            embedding,
+            embedding: embedding.with_accelerator(self.accelerator.clone()),
             documents,
             classifier,
             index,

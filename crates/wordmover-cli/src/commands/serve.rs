@@ -23,6 +23,7 @@ pub fn run(arguments: &ServeArguments, quiet: bool) -> Result<()> {
     params.sources.classifier = arguments.classifier.clone();
     params.sources.index = arguments.index.clone();
     params.sources.vectors = arguments.vectors.open_named()?;
+    params.sources.accelerator = arguments.device.open()?;
     params.sources.name = arguments.model_name.clone();
     params.api_key_file = arguments.api_key_file.clone();
     params.without_key = arguments.no_api_key;
