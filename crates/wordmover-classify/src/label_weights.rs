@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn words_of_one_class_weigh_more_and_labels_of_the_own_fold_are_not_used() {
-        let mut texts = vec![("x", "all left"), ("y", "all right")].repeat(20);
+        let mut texts = [("x", "all left"), ("y", "all right")].repeat(20);
         texts.push(("x", "rare"));
         let corpus = corpus(&texts);
         let factors = Divergences::new(&corpus, true, 0).unwrap().factors(1.0);

@@ -435,7 +435,7 @@ fn several_labels_are_learnt_and_predicted() {
     let mut labeled = |n: usize| -> Vec<(Vec<String>, String)> {
         let document = |i: usize, numbers: &mut toy::Numbers| {
             let mut letters = vec![["a", "b", "c"][i % 3]];
-            if i % 4 == 0 {
+            if i.is_multiple_of(4) {
                 letters.push(["b", "c", "a"][i % 3]);
             }
             let words = letters.iter().flat_map(|letter| {
