@@ -295,8 +295,9 @@ pub struct SearchArguments {
     One argument is a file of pairs, two are texts. A text without a known word has\n\
     similarity 0 to everything (-2 with wmd and wrd). With pairs, the texts of the file are the\n\
     corpus that is fitted on; two texts alone are compared against background documents.\n\
-    Of the options below, wmd, wrd, average and tfidf take --stop-words and --case, wmd also\n\
-    --metric, sif also --frequencies, kernel all but --post-processing, --components and --raw.")]
+    Of the options below, wmd, wrd, average and tfidf take --stop-words, --case and\n\
+    --unknown, wmd also --metric, sif also --frequencies, kernel all but\n\
+    --post-processing, --components and --raw.")]
 pub struct SimilarityArguments {
     /// A .tsv or .csv file, also .gz, of pairs: two texts a row, or a person's score and
     /// two texts; - is standard input, as .tsv; or else two texts
