@@ -58,7 +58,9 @@ impl Classifier {
         };
         let mut params = WmeParams::new(protocol);
         if views != "auto" {
-            let chosen = Views::ALL.into_iter().find(|view| view.to_string() == views);
+            let chosen = Views::ALL
+                .into_iter()
+                .find(|view| view.to_string() == views);
             let names = "\"auto\", \"both\", \"meanings\" or \"words\"";
             params.views = vec![chosen.ok_or_else(|| not_one_of("views", views, names))?];
         }

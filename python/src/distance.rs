@@ -88,8 +88,9 @@ pub fn word_movers_distance(
     });
     let solve = move || match amount {
         None => wmd::transport(&space, &a, &b).map(|plan| (plan.distance, plan.moves)),
-        Some(amount) => wmd::partial_transport(&space, &a, &b, amount)
-            .map(|plan| (plan.distance, plan.moves)),
+        Some(amount) => {
+            wmd::partial_transport(&space, &a, &b, amount).map(|plan| (plan.distance, plan.moves))
+        }
     };
     let (distance, moves) = if is_long {
         run(py, None, move |_| solve())?
@@ -123,16 +124,22 @@ pub fn distance_of_words(
     norm: bool,
 ) -> PyResult<f64> {
     let normalization = choices::uncentered(norm.then_some("unit"))?;
-    let model = every_word(DocumentParams::default().normalization(normalization), vectors)?;
+    let model = every_word(
+        DocumentParams::default().normalization(normalization),
+        vectors,
+    )?;
     let [a, b] = [a, b].map(|words| {
         let words = words.iter().map(String::as_str);
-        model.document(&wordmover::document::WordCounts::from_tokens(words, vectors))
+        model.document(&wordmover::document::WordCounts::from_tokens(
+            words, vectors,
+        ))
     });
     let space = model.space().clone();
     if a.len().saturating_mul(b.len()) > LONG {
         return run(py, None, move |_| wmd::distance(&space, &a, &b));
     }
-    py.detach(|| wmd::distance(&space, &a, &b)).map_err(to_python)
+    py.detach(|| wmd::distance(&space, &a, &b))
+        .map_err(to_python)
 }
 
 /// Documents by themselves, with all their words.
@@ -159,7 +166,10 @@ pub fn pairwise_distances<'py>(
 ) -> PyResult<PyMatrix<'py, f64>> {
     let params = DocumentParams::default().normalization(choices::uncentered(normalization)?);
     let model = every_word(params, &vectors.get().0)?;
-    let (first, second) = (first.get().0.clone(), second.map(|counts| counts.get().0.clone()));
+    let (first, second) = (
+        first.get().0.clone(),
+        second.map(|counts| counts.get().0.clone()),
+    );
     let n_columns = second.as_ref().map_or(first.len(), |second| second.len());
     let n_rows = first.len();
     let values = run(py, progress, move |monitor| {

@@ -227,7 +227,11 @@ fn refuse_what_iterates_otherwise(documents: &Bound<'_, PyAny>) -> PyResult<()> 
 /// A `Doc`, or a `Span` of one.
 fn is_of_spacy(document: &Bound<'_, PyAny>) -> bool {
     let module = document.get_type().module();
-    module.is_ok_and(|module| module.to_str().is_ok_and(|name| name.starts_with("spacy.tokens.")))
+    module.is_ok_and(|module| {
+        module
+            .to_str()
+            .is_ok_and(|name| name.starts_with("spacy.tokens."))
+    })
 }
 
 fn is_bytes(value: &Bound<'_, PyAny>) -> bool {

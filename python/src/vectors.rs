@@ -252,7 +252,11 @@ impl PyWordVectors {
         norm: bool,
     ) -> PyResult<Bound<'py, PyArray1<f32>>> {
         let id = self.id(key)?;
-        let row = if norm { self.unit(id) } else { self.0.vector(id) };
+        let row = if norm {
+            self.unit(id)
+        } else {
+            self.0.vector(id)
+        };
         Ok(PyArray1::from_vec(py, row))
     }
 
@@ -396,9 +400,10 @@ impl PyWordVectors {
     ) -> PyResult<()> {
         let pair = key.cast::<PyTuple>().ok().filter(|pair| pair.len() == 2);
         let (key, weight) = match pair {
-            Some(pair) if pair.get_item(1)?.cast::<PyString>().is_err() => {
-                (pair.get_item(0)?, sign * pair.get_item(1)?.extract::<f64>()?)
-            }
+            Some(pair) if pair.get_item(1)?.cast::<PyString>().is_err() => (
+                pair.get_item(0)?,
+                sign * pair.get_item(1)?.extract::<f64>()?,
+            ),
             _ => (key.clone(), sign),
         };
         let row = if let Ok(word) = key.cast::<PyString>() {
