@@ -8,9 +8,9 @@
 //!    feedback; Rocchio, 1971): the cosine with the mean of their embeddings is added for the
 //!    documents at the top.
 //!
-//! Exact distances as a fourth part were tried on the corpora the weights were chosen on,
-//! TWITTER and AMAZON, and gained nothing there. Of weights whose precisions differed by less
-//! than noise, the smallest were taken. `bench/run hybrid` measures them on other corpora.
+//! Exact distances as a fourth part were tried on TWITTER and AMAZON and gained nothing there.
+//! The weights are round numbers from a first look at six corpora; others had up to a point
+//! more on AMAZON. `bench/run hybrid` measures them.
 
 use rayon::prelude::*;
 
