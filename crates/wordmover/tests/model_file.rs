@@ -321,8 +321,8 @@ fn every_defect_has_its_sentence() {
         "m.wme: a safetensors file, but not a wordmover model"
     );
     assert_eq!(
-        with_metadata("version", "4"),
-        "m.wme: model format 4 is newer than 3, the newest this version reads"
+        with_metadata("version", "5"),
+        "m.wme: model format 5 is newer than 4, the newest this version reads"
     );
     assert_eq!(
         with_metadata("version", "0"),
