@@ -208,8 +208,8 @@ def _ready(name: str, X: Sequence[Any], Y: Sequence[Any]) -> Matrix:
         from wordmover._distance import wmd
 
         return pairwise(wmd, X, Y)
-    names = ", ".join(f'"{ready}"' for ready in READY)
-    raise ValueError(f'distance is "{name}": it must be one of {names}, "precomputed" or a function')
+    names = ", ".join(f'"{known}"' for known in (*READY, "precomputed"))
+    raise ValueError(f'distance is "{name}": it must be one of {names} or a function')
 
 
 def _series(objects: Sequence[Any], side: str) -> tuple[Matrix, NDArray[np.int64]]:

@@ -108,7 +108,7 @@ class Fitter:
     """
     Counted words and parameters, ready to fit a model.
     """
-    def __new__(cls, /, counts: WordCounts, *, vectors: WordVectors, n_features: SupportsIndex, d_max: SupportsIndex, weights: str, normalization: str | None, random_words: str, metric: str, post_processing: str, components: str, case: str, stop_words: Any, unknown: str | None, min_count: SupportsIndex, max_words: SupportsIndex, seed: SupportsIndex) -> Fitter:
+    def __new__(cls, /, counts: WordCounts, *, vectors: WordVectors, n_features: SupportsIndex, d_max: SupportsIndex, weights: str, normalization: str | None, random_words: str, metric: str, post_processing: str, components: str, case: str, stop_words: Any, unknown: str | None, min_count: SupportsIndex, max_words: SupportsIndex, seed: SupportsIndex, device: str) -> Fitter:
         """
         Takes note of the corpus.
         """
@@ -204,6 +204,10 @@ class Model:
     def n_features(self, /) -> int:
         """
         Number of features.
+        """
+    def on_device(self, /, device: str) -> Model:
+        """
+        The same model with its distances computed on "cpu", "cuda" or "auto".
         """
     @staticmethod
     def open(path: str | os.PathLike[str], *, vectors: WordVectors | None = None) -> Model:
@@ -480,6 +484,16 @@ def pairwise_distances(first: WordCounts, second: WordCounts | None = None, *, v
     document has no known word.
     """
 
+def point_distances(points: numpy.typing.NDArray[numpy.float32], offsets: numpy.typing.NDArray[numpy.int64], weights: numpy.typing.NDArray[numpy.float64] | None, other_points: numpy.typing.NDArray[numpy.float32], other_offsets: numpy.typing.NDArray[numpy.int64], other_weights: numpy.typing.NDArray[numpy.float64] | None, *, metric: str) -> numpy.typing.NDArray[numpy.float64]:
+    """
+    Exact Wasserstein distances between sets of points.
+    """
+
+def series_distances(kind: str, points: numpy.typing.NDArray[numpy.float64], offsets: numpy.typing.NDArray[numpy.int64], other_points: numpy.typing.NDArray[numpy.float64], other_offsets: numpy.typing.NDArray[numpy.int64], *, window: SupportsIndex | None = None) -> numpy.typing.NDArray[numpy.float64]:
+    """
+    Distances between series or sets of points: dynamic time warping, or Hausdorff's.
+    """
+
 def set_num_threads(n_threads: SupportsIndex | None) -> None:
     """
     Sets the number of threads of this process; None: as the environment says
@@ -541,7 +555,7 @@ def without_stop_words(words: SupportsGetItem[int, str], *, stop_words: Any) -> 
     The words of a list that are no stop words.
     """
 
-def word_movers_distance(a: Any, b: Any, *, vectors: WordVectors, normalization: str | None, case: str, stop_words: Any, mass: SupportsFloat | SupportsIndex | None, penalty: SupportsFloat | SupportsIndex | None, return_plan: bool) -> tuple[float, list[tuple[str, str, float, float]] | None]:
+def word_movers_distance(a: Any, b: Any, *, vectors: WordVectors, normalization: str | None, metric: str, case: str, stop_words: Any, mass: SupportsFloat | SupportsIndex | None, penalty: SupportsFloat | SupportsIndex | None, return_plan: bool) -> tuple[float, list[tuple[str, str, float, float]] | None]:
     """
     The distance of two documents, and its plan if asked for.
     """
@@ -576,6 +590,8 @@ __all__ = [
     "fit_svm_of_paper",
     "get_num_threads",
     "pairwise_distances",
+    "point_distances",
+    "series_distances",
     "set_num_threads",
     "svm_decision_values",
     "transport_cost",

@@ -279,7 +279,8 @@ def _sets_of_lists(batch: Any, column: str, weights: str | None) -> FlatSets:
 
     def lists(name: str) -> Any:
         if batch.schema.names.count(name) != 1:
-            raise ValueError(f"the batch has no single column {name!r}: it has {batch.schema.names}")
+            names = batch.schema.names
+            raise ValueError(f"the batch has no single column {name!r}: it has {names}")
         found = batch.column(name)
         types = pyarrow.types
         if not (types.is_list(found.type) or types.is_large_list(found.type)):
