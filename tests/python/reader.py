@@ -124,6 +124,12 @@ class Model:
         self.df |= zip(self.unknown_words, df, strict=True)
         occurrences = self.tensors["unknown_occurrences"].tolist()
         self.occurrences |= zip(self.unknown_words, occurrences, strict=True)
+        self.factors = {}
+        if "word_factors" in self.tensors:
+            assert self.metadata["version"] == "4"
+            self.factors |= zip(self.vocabulary, self.tensors["word_factors"].tolist(), strict=True)
+            factors = self.tensors["unknown_factors"].tolist()
+            self.factors |= zip(self.unknown_words, factors, strict=True)
 
     def bundled_vectors(self, path):
         """The table in the file, by way of a file at `path`."""
@@ -162,6 +168,7 @@ class Model:
         if rules["weighting"] == "sif":
             for i, word in enumerate(kept):
                 raw[i] *= 1e-3 / (1e-3 + self.probability(word, vectors))
+        raw = [weight * self.factors.get(word, 1.0) for word, weight in zip(kept, raw)]
         return kept, [weight / math.fsum(raw) for weight in raw]
 
     def probability(self, word, vectors):

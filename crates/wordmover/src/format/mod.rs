@@ -28,8 +28,8 @@ const FORMAT: &str = "wordmover-model";
 /// The newest version of the format this library reads.
 const VERSION: u32 = 4;
 
-/// The first version that knows metrics other than the Euclidean. Models with that one are
-/// written as the version before.
+/// The first version that knows metrics other than the Euclidean, and factors of words. Models
+/// without either are written as the version before.
 const FIRST_WITH_METRIC: u32 = 4;
 
 /// The first version whose features are made of distances in single precision.

@@ -119,9 +119,13 @@ impl WordMoversEmbedding {
         }
         let json = |value: serde_json::Result<String>| value.expect("plain values");
         let attached: Vec<String> = attachments.iter().map(Attachment::metadata_key).collect();
-        let version = match self.space().metric() {
-            Metric::Euclidean => FIRST_WITH_METRIC - 1,
-            _ => VERSION,
+        // What readers of the version before would not see.
+        let is_new =
+            self.space().metric() != Metric::Euclidean || self.corpus().factors().is_some();
+        let version = if is_new {
+            VERSION
+        } else {
+            FIRST_WITH_METRIC - 1
         };
         let version = version.to_string();
         let parameters = json(serde_json::to_string(&self.params));
