@@ -19,7 +19,7 @@ pub fn open(name: &str) -> PyResult<Option<Arc<dyn Accelerator>>> {
         "cuda" => Ok(Some(cuda().map_err(failed)?)),
         "auto" => Ok(cuda().ok().map(|device| device as Arc<dyn Accelerator>)),
         _ => Err(PyValueError::new_err(format!(
-            "device is {name:?}: it must be 'cpu', 'cuda' or 'auto'"
+            "device is '{name}': it must be 'cpu', 'cuda' or 'auto'"
         ))),
     }
 }

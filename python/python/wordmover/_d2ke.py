@@ -56,6 +56,13 @@ class D2KE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         The gamma in use.
     random_objects_ : list
         The random objects in use; None with "precomputed".
+
+    Examples
+    --------
+    >>> from wordmover import D2KE
+    >>> words = ["colour", "color", "neighbour", "neighbor"]
+    >>> D2KE(distance="edit", n_features=16).fit_transform(words).shape
+    (4, 16)
     """
 
     def __init__(
@@ -171,7 +178,29 @@ def pairwise(
 ) -> Matrix:
     """Distances between all objects of `X` and `Y`, by one of the ready distances or a function.
 
-    If a function fails, the RuntimeError says for which pair.
+    Parameters
+    ----------
+    distance : str or callable
+        As that of D2KE.
+    X, Y : sequence
+        The objects.
+    block : bool, default False
+        Whether a callable `distance` takes two lists of objects and gives a matrix.
+
+    Returns
+    -------
+    distances : array of shape (len(X), len(Y))
+
+    Raises
+    ------
+    RuntimeError
+        If a function fails; it says for which pair.
+
+    Examples
+    --------
+    >>> from wordmover import pairwise
+    >>> pairwise("edit", ["colour"], ["color", "cooler"]).tolist()
+    [[1.0, 3.0]]
     """
     if isinstance(distance, str):
         return _ready(distance, X, Y)
@@ -237,8 +266,28 @@ def _series(objects: Sequence[Any], side: str) -> tuple[Matrix, NDArray[np.int64
 def sample_parts(
     X: Sequence[Any], n: int, *, max_length: int = 10, random_state: Any = 0
 ) -> list[Any]:
-    """Runs of elements of objects (substrings, parts of series, points of sets that follow each
-    other), as D2KE draws its random objects: an object, a length up to `max_length`, a place."""
+    """Runs of elements of objects, as D2KE draws its random objects.
+
+    Substrings, parts of series, or points of sets that follow each other: an object is drawn,
+    then a length, then a place.
+
+    Parameters
+    ----------
+    X : sequence
+        Objects with a length that can be cut.
+    n : int
+        How many parts.
+    max_length : int, default 10
+        Greatest length of a part.
+    random_state : int, default 0
+        Seed. None and NumPy's generators are allowed too.
+
+    Examples
+    --------
+    >>> from wordmover import sample_parts
+    >>> all(part in "colour" for part in sample_parts(["colour"], 5, max_length=3))
+    True
+    """
     rng = np.random.default_rng(seed_of(random_state))
     objects = [each for each in X if len(each) > 0]
     if not objects:

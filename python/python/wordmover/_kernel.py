@@ -17,7 +17,22 @@ if TYPE_CHECKING:
 
 
 class KernelMatrix(NamedTuple):
-    """Values of the kernel, their standard errors (0 where exact), and whether they are exact."""
+    """Values of the kernel, their standard errors (0 where exact), and whether they are exact.
+
+    Parameters
+    ----------
+    values, errors : array of shape (n_first, n_second)
+    is_exact : bool
+    gamma : float
+
+    Examples
+    --------
+    >>> from wordmover import word_movers_kernel
+    >>> texts = ["Obama speaks to the media", "The band gave a concert"]
+    >>> kernel = word_movers_kernel(texts, n_features=64, gamma=1.0)
+    >>> kernel.values.shape, kernel.is_exact
+    ((2, 2), False)
+    """
 
     values: NDArray[np.float64]
     errors: NDArray[np.float64]
@@ -44,8 +59,27 @@ def word_movers_kernel(
     (`random_words="vocabulary"`) and there are at most 16,384 random documents; otherwise it is
     the mean over those of the embedding, and has a standard error.
 
-    `embedding` is a fitted one, whose gamma and random documents are taken. Without it one is
-    fitted on `X`, with these parameters of `WordMoversEmbedding`.
+    Parameters
+    ----------
+    X, Y : sequence of documents
+        As those of WordMoversEmbedding; without `Y`, `X` again.
+    embedding : WordMoversEmbedding or None, default None
+        A fitted one, whose gamma and random documents are taken. Without it one is fitted on
+        `X`.
+    **parameters
+        Of WordMoversEmbedding, for that one.
+
+    Returns
+    -------
+    kernel : KernelMatrix
+
+    Examples
+    --------
+    >>> from wordmover import word_movers_kernel
+    >>> texts = ["Obama speaks to the media", "The president greets the press", "A band plays"]
+    >>> k = word_movers_kernel(texts, n_features=256, gamma=1.0).values
+    >>> bool(k[0, 1] > k[0, 2])
+    True
     """
     if embedding is None:
         raw = {"post_processing": "raw", "components": "keep", **parameters}
@@ -66,6 +100,23 @@ def kernel_matrix(
     embedding: WordMoversEmbedding | None = None,
     **parameters: Any,
 ) -> NDArray[np.float64]:
-    """The values of `word_movers_kernel`, as `SVC(kernel="precomputed")` takes them: rows are
-    documents to fit on or to predict, columns those that were fitted on."""
+    """The values of `word_movers_kernel`, as `SVC(kernel="precomputed")` takes them.
+
+    Rows are documents to fit on or to predict, columns those that were fitted on.
+
+    Parameters
+    ----------
+    X, Y, embedding, **parameters
+        As those of word_movers_kernel.
+
+    Returns
+    -------
+    values : array of shape (len(X), len(Y))
+
+    Examples
+    --------
+    >>> from wordmover import kernel_matrix
+    >>> kernel_matrix(["A cat sat on the mat", "A band plays"], n_features=64, gamma=1.0).shape
+    (2, 2)
+    """
     return word_movers_kernel(X, Y, embedding=embedding, **parameters).values

@@ -76,6 +76,14 @@ class WassersteinEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         The gamma in use.
     n_features_in_ : int
         Dimension of the points.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wordmover import WassersteinEmbedding
+    >>> sets = [np.zeros((3, 2)), np.ones((5, 2)), np.arange(4.0).reshape(2, 2)]
+    >>> WassersteinEmbedding(n_features=16).fit_transform(sets).shape
+    (3, 16)
     """
 
     def __init__(
@@ -206,7 +214,25 @@ def wasserstein_distances(
 ) -> NDArray[np.float64]:
     """Exact Wasserstein distances between all sets of `X` and of `Y` (or of `X` again).
 
-    Sets and weights as for `WassersteinEmbedding`; `other_weights` are those of `Y`.
+    Parameters
+    ----------
+    X, Y : sets of points
+        As those of WassersteinEmbedding.
+    metric : "euclidean", "sqeuclidean", "cosine" or "cityblock", default "euclidean"
+        Ground cost between points.
+    weights, other_weights : as those of WassersteinEmbedding
+        Weights of the points of `X` and of `Y`.
+
+    Returns
+    -------
+    distances : array of shape (n_first, n_second)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from wordmover import wasserstein_distances
+    >>> wasserstein_distances([np.zeros((3, 2))], [np.full((2, 2), [3.0, 4.0])]).tolist()
+    [[5.0]]
     """
     first = flat_sets(X, None, weights)
     second = first if Y is None else flat_sets(Y, None, other_weights)
