@@ -134,7 +134,13 @@ impl ViewSurface {
     }
 }
 
-/// Takes the best of the views allowed; of equal ones both, then meanings.
+/// A single view must be ahead of both by more than this part of the standard error of its share
+/// right: a smaller lead says nothing, and on other documents two views have less to lose than
+/// one.
+const LEAD: f64 = 0.5;
+
+/// Takes the best of the views allowed; both unless another is clearly ahead, and of equal ones
+/// meanings.
 pub(crate) fn choose(
     allowed: &[Views],
     mut found: Vec<ViewSurface>,
@@ -142,9 +148,18 @@ pub(crate) fn choose(
 ) -> Result<ViewSurface> {
     found.retain(|surface| allowed.contains(&surface.best().views));
     let rank = |surface: &ViewSurface| Views::ALL.iter().position(|v| *v == surface.best().views);
+    let score = |surface: &ViewSurface| {
+        let accuracy = surface.best().accuracy;
+        let n_held_out = surface.held_out.positions.len().max(1) as f64;
+        let error = (accuracy * (1.0 - accuracy) / n_held_out).sqrt();
+        match surface.best().views {
+            Views::Both => accuracy,
+            _ => accuracy - LEAD * error,
+        }
+    };
     found.sort_by(|a, b| {
-        let score = b.best().accuracy.total_cmp(&a.best().accuracy);
-        score.then(rank(a).cmp(&rank(b)))
+        let order = score(b).total_cmp(&score(a));
+        order.then(rank(a).cmp(&rank(b)))
     });
     let shares = found.iter().map(|surface| {
         let point = surface.best();
