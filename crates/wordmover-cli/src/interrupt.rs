@@ -1,9 +1,12 @@
 //! What happens when the user, or the system, asks the program to stop.
 
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Result;
+use wordmover::index::is_index;
 use wordmover_classify::Cache;
 
 /// Whether the program is about to end because of a signal.
@@ -16,6 +19,15 @@ static CACHE: OnceLock<Cache> = OnceLock::new();
 pub fn wait_for(cache: &Cache) {
     // A run has one cache.
     let _ = CACHE.set(cache.clone());
+}
+
+/// An index that is being built where there was nothing.
+static NEW_INDEX: OnceLock<PathBuf> = OnceLock::new();
+
+/// From now on an interrupt removes the folder of this index, unless it has become one.
+pub fn remove_unless_built(index: &Path) {
+    // A run builds one.
+    let _ = NEW_INDEX.set(index.to_owned());
 }
 
 /// Waits for the end if an interrupt has come: what fails then fails because of it, and
@@ -46,6 +58,10 @@ pub fn install() -> Result<()> {
                 cache.close();
             }
             wordmover::atomic_file::remove_unfinished();
+            if let Some(index) = NEW_INDEX.get().filter(|index| !is_index(index)) {
+                // Its writer may put one more file there meanwhile, but not into no folder.
+                let _ = fs::remove_dir_all(index).or_else(|_| fs::remove_dir_all(index));
+            }
             crate::progress::clear();
             let what = match signal {
                 SIGTERM => "terminated",

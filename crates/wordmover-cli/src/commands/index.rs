@@ -7,13 +7,14 @@ use anyhow::{Result, bail};
 use rayon::prelude::*;
 use serde_json::json;
 use wordmover::document::WordCounts;
-use wordmover::index::{IndexInfo, IndexParams, NewDocument, SearchIndex, is_index};
+use wordmover::index::{IndexInfo, IndexParams, NewDocument, SearchIndex, check_place, is_index};
 use wordmover::{ModelFile, Weighting};
 
 use super::fit;
 use super::search::read_lines;
 use crate::args::{IndexAddArguments, IndexBuildArguments, IndexCommand, IndexRemoveArguments};
 use crate::input::{self, InputOptions};
+use crate::interrupt;
 use crate::output::print;
 use crate::progress::{self, CorpusSummary, Stages, count, say, say_coverage};
 use crate::usage::usage_error;
@@ -42,6 +43,7 @@ fn build(arguments: &IndexBuildArguments, quiet: bool) -> Result<()> {
     if is_index(path) && !force {
         bail!("{} exists; pass --force to replace it", path.display());
     }
+    check_place(path, force)?;
     let mut stages = Stages::default();
     let params = arguments.params.params()?;
     let given = match &arguments.model {
@@ -92,6 +94,9 @@ fn build(arguments: &IndexBuildArguments, quiet: bool) -> Result<()> {
     };
     let space = model.space().clone();
     let params = IndexParams::default().max_words(max_words).replace(force);
+    if !path.exists() {
+        interrupt::remove_unless_built(path);
+    }
     let index = stages.time("indexing", || {
         with_bar(documents.len(), quiet, |progress| {
             SearchIndex::build_with(path, &params, model, &documents, progress)

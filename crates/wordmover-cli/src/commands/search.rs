@@ -41,7 +41,11 @@ pub fn run(arguments: &SearchArguments, quiet: bool) -> Result<()> {
         (Some(path), _) => read_queries(path),
         (None, query) => Ok(query.iter().cloned().collect()),
     };
-    if arguments.documents.is_dir() {
+    let is_named_index = arguments
+        .documents
+        .extension()
+        .is_some_and(|suffix| suffix == "wmi");
+    if arguments.documents.is_dir() || (is_named_index && arguments.input.format.is_none()) {
         return search_index::run(arguments, &queries_of()?, quiet);
     }
     let by = arguments.by.unwrap_or(SearchBy::Wmd);

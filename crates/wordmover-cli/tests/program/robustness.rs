@@ -305,12 +305,15 @@ fn a_signal_leaves_no_file() {
 
     let place = Place::new();
     place.write("docs.txt", many_documents(4000));
-    for (signal, options, n_unfinished, code, what) in [
-        ("-INT", "", 1, 130, "interrupted"),
-        ("-INT", " --save-model model.wme", 2, 130, "interrupted"),
-        ("-TERM", "", 1, 143, "terminated"),
+    let embed = "embed docs.txt -o docs.npy --raw --features 4096";
+    let embed_and_keep = format!("{embed} --save-model model.wme");
+    let index = "index build docs.txt -o docs.wmi --features 4096 -q";
+    for (signal, arguments, n_unfinished, code, what) in [
+        ("-INT", embed, 1, 130, "interrupted"),
+        ("-INT", embed_and_keep.as_str(), 2, 130, "interrupted"),
+        ("-TERM", embed, 1, 143, "terminated"),
+        ("-INT", index, 1, 130, "interrupted"),
     ] {
-        let arguments = format!("embed docs.txt -o docs.npy --raw --features 4096{options}");
         let child = place.command(arguments.split(' ')).spawn().unwrap();
         let deadline = Instant::now() + Duration::from_secs(60);
         while place.names().len() < 1 + n_unfinished {

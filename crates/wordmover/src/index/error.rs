@@ -31,6 +31,9 @@ pub enum IndexError {
     /// Something is there already.
     #[error("it exists already")]
     Exists,
+    /// Something is there that is no index, and so is never replaced.
+    #[error("it exists and is no search index: it is not replaced")]
+    Foreign,
     /// Two documents would have the same id.
     #[error("there are two documents with the id {id:?}")]
     DuplicateId {

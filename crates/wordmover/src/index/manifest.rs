@@ -151,7 +151,14 @@ impl Manifest {
             {
                 return Err(invalid(IndexError::NotAnIndex));
             }
-            Err(source) => return Err(Error::Read { path, source }),
+            Err(source) => {
+                let path = if folder.exists() {
+                    path
+                } else {
+                    folder.to_owned()
+                };
+                return Err(Error::Read { path, source });
+            }
         };
         Self::parse(&bytes).map_err(invalid)
     }

@@ -47,4 +47,4 @@ pub use error::IndexError;
 pub use hits::{Hit, HitParts, SearchBy};
 pub use open::{IndexInfo, SearchIndex, is_index};
 pub use search::SearchOptions;
-pub use write::{IndexParams, NewDocument};
+pub use write::{IndexParams, NewDocument, check_place};

@@ -478,13 +478,23 @@ fn make_folder(path: &Path, replace: bool) -> Result<bool> {
             return Err(Error::Write { path, source });
         }
     }
-    let may_replace = match is_index(path) {
-        true => replace,
-        false => super::manifest::is_abandoned(path),
-    };
-    match may_replace {
-        true => Ok(false),
-        false => Err(invalid(path, IndexError::Exists)),
+    check_place(path, replace)?;
+    Ok(false)
+}
+
+/// Whether an index can be built at a path: nothing is there, or what a build left that was
+/// killed, or an index that is to be replaced.
+///
+/// # Errors
+///
+/// [`Error::InvalidIndex`] if something else is there.
+pub fn check_place(path: &Path, replace: bool) -> Result<()> {
+    match path.symlink_metadata().is_err() {
+        true => Ok(()),
+        false if is_index(path) && replace => Ok(()),
+        false if is_index(path) => Err(invalid(path, IndexError::Exists)),
+        false if super::manifest::is_abandoned(path) => Ok(()),
+        false => Err(invalid(path, IndexError::Foreign)),
     }
 }
 

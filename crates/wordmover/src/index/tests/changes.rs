@@ -90,7 +90,7 @@ fn an_index_is_not_replaced_unless_told_and_nothing_else_ever() {
     std::fs::write(folder.path().join("precious.txt"), "mine").unwrap();
     let params = params(UnknownWords::Random).replace(true);
     let refused = SearchIndex::build(folder.path(), &params, vectors(), &documents);
-    assert_eq!(problem(refused), IndexError::Exists);
+    assert_eq!(problem(refused), IndexError::Foreign);
     assert_eq!(
         problem(SearchIndex::build(
             &folder.path().join("x"),
