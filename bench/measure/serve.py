@@ -39,9 +39,7 @@ def measure(parameters, run):
     service = subprocess.Popen([program, "serve", "--port", "0", "--model", model],
                                stderr=subprocess.PIPE, text=True)
     try:
-        address = re.search(r"http://(\S+)", service.stderr.readline()).group(1)
-        while "ready" not in service.stderr.readline():
-            pass
+        address = re.search(r"http://([^\s,]+)", service.stderr.readline()).group(1)
         memory = []
         for n_requests in (parameters.requests // 4, parameters.requests):
             said = environment.call(load, address, path, parameters.connections, n_requests,
