@@ -287,7 +287,7 @@ mod tests {
                     prop_assert!(bound >= before);
                     before = bound;
                 }
-    // Ties are where steps come closest to nothing.
+                // Ties are where steps come closest to nothing.
                 prop_assert!(before >= exact - 0.05, "{before} {exact}");
                 let early = dual_bound.lower_bound(problem, &supply, &columns, 1000, 0.5 * exact);
                 prop_assert!(early <= before && (early > 0.5 * exact || early == before));
