@@ -261,36 +261,36 @@ mod tests {
     }
 
     proptest! {
-            #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(500) })]
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(500) })]
 
-            /// Columns without a sink, the first and the last of the table, cost next to nothing.
-            #[test]
-            fn the_bound_is_below_the_exact_cost_and_comes_close_to_it(
-                (costs, supply, demand) in problems(),
-            ) {
-                let (m, width) = (demand.len(), LANES);
-                let mut table = vec![-7.0f32; (supply.len() + 1) * width];
-                for (i, row) in costs.chunks_exact(m).enumerate() {
-                    for (j, &cost) in row.iter().enumerate() {
-                        table[(i + 1) * width + j + 1] = cost as f32;
-                    }
+        /// Columns without a sink, the first and the last of the table, cost next to nothing.
+        #[test]
+        fn the_bound_is_below_the_exact_cost_and_comes_close_to_it(
+            (costs, supply, demand) in problems(),
+        ) {
+            let (m, width) = (demand.len(), LANES);
+            let mut table = vec![-7.0f32; (supply.len() + 1) * width];
+            for (i, row) in costs.chunks_exact(m).enumerate() {
+                for (j, &cost) in row.iter().enumerate() {
+                    table[(i + 1) * width + j + 1] = cost as f32;
                 }
-                let rows: Vec<u32> = (1..=supply.len() as u32).collect();
-                let columns: Vec<f64> = [0.0].into_iter().chain(demand.iter().copied()).collect();
-                let problem = Costs { table: &table, width, rows: &rows };
-                let mut dual_bound = DualBound::default();
-                let exact = transport::solve(&costs, &supply, &demand).unwrap().cost;
-                let mut before = 0.0;
-                for n_steps in [0, 1, 20, 1000] {
-                    let bound = dual_bound.lower_bound(problem, &supply, &columns, n_steps, f64::INFINITY);
-                    prop_assert!(bound <= exact + 1e-12, "{bound} {exact}");
-                    prop_assert!(bound >= before);
-                    before = bound;
-                }
-                // Ties are where steps come closest to nothing.
-                prop_assert!(before >= exact - 0.05, "{before} {exact}");
-                let early = dual_bound.lower_bound(problem, &supply, &columns, 1000, 0.5 * exact);
-                prop_assert!(early <= before && (early > 0.5 * exact || early == before));
             }
+            let rows: Vec<u32> = (1..=supply.len() as u32).collect();
+            let columns: Vec<f64> = [0.0].into_iter().chain(demand.iter().copied()).collect();
+            let problem = Costs { table: &table, width, rows: &rows };
+            let mut dual_bound = DualBound::default();
+            let exact = transport::solve(&costs, &supply, &demand).unwrap().cost;
+            let mut before = 0.0;
+            for n_steps in [0, 1, 20, 1000] {
+                let bound = dual_bound.lower_bound(problem, &supply, &columns, n_steps, f64::INFINITY);
+                prop_assert!(bound <= exact + 1e-12, "{bound} {exact}");
+                prop_assert!(bound >= before);
+                before = bound;
+            }
+            // Ties are where steps come closest to nothing.
+            prop_assert!(before >= exact - 0.05, "{before} {exact}");
+            let early = dual_bound.lower_bound(problem, &supply, &columns, 1000, 0.5 * exact);
+            prop_assert!(early <= before && (early > 0.5 * exact || early == before));
         }
+    }
 }
