@@ -402,8 +402,7 @@ pub fn classifier_features(
     writeln!(
         out,
         "\n### {}\n\nThe same command by R: accuracy and seconds of training.\n\n\
-         | corpus | R | accuracy | meanings alone, held out | training, s |\n\
-         | --- | --- | --- | --- | --- |",
+         | corpus | R | accuracy | training, s |\n| --- | --- | --- | --- |",
         others[0].definition.title
     )?;
     let mut names: Vec<&str> = others.iter().map(|r| r.corpus.name.as_str()).collect();
@@ -415,16 +414,11 @@ pub fn classifier_features(
         of_corpus.sort_by_key(|record| record.definition.n_features);
         for record in of_corpus {
             let seconds: f64 = record.splits.iter().map(|s| s.training_seconds).sum();
-            let meanings = record.splits.iter().flat_map(|split| &split.views);
-            let meanings =
-                meanings.filter(|view| view.views == wordmover_classify::Views::Meanings);
-            let meanings = meanings.map(|view| view.accuracy).fold(0.0, f64::max);
             writeln!(
                 out,
-                "| {name} | {} | {:.1} | {:.1} | {:.0} |",
+                "| {name} | {} | {:.1} | {:.0} |",
                 record.definition.n_features,
                 100.0 * record.accuracy(),
-                100.0 * meanings,
                 seconds / record.splits.len().max(1) as f64
             )?;
         }
