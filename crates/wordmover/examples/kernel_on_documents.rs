@@ -138,6 +138,8 @@ fn theorem(n_features: usize, dim: usize, longest: usize) -> f64 {
     2.0 * high
 }
 
+const GREY: RGBColor = RGBColor(150, 150, 150);
+
 fn draw(path: &str, measured: &[Measured]) -> Result<(), Box<dyn Error>> {
     let root = SVGBackend::new(path, (720, 480)).into_drawing_area();
     root.fill(&WHITE)?;
@@ -159,6 +161,18 @@ fn draw(path: &str, measured: &[Measured]) -> Result<(), Box<dyn Error>> {
         .x_desc("number of random documents R")
         .y_desc("error")
         .draw()?;
+    let fall = |row: &Measured| {
+        let share = first.n_features as f64 / row.n_features as f64;
+        first.mean * share.sqrt()
+    };
+    let points = measured
+        .iter()
+        .map(|row| (row.n_features as f64, fall(row)));
+    let dotted = DashedLineSeries::new(points, 4, 4, GREY.into());
+    chart
+        .draw_series(dotted)?
+        .label("1 / sqrt(R), from the first point on")
+        .legend(move |(x, y)| PathElement::new([(x, y), (x + 20, y)], GREY));
     type Of = fn(&Measured) -> f64;
     let lines: [(&str, RGBColor, Of); 4] = [
         ("bound of Theorem 1 (95 %)", RED, |row| row.theorem),
