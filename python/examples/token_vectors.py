@@ -21,8 +21,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV
+from sklearn.linear_model import RidgeClassifierCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -123,8 +122,8 @@ def compare_pairs(
 def compare_classifiers(
     sets: list[Any], labels: NDArray[Any], is_training: NDArray[Any], n_features: int = 1024
 ) -> dict[str, float]:
-    """Accuracy of logistic regression on held-out texts, in per cent; C by cross-validation on
-    the others."""
+    """Accuracy of a linear classifier (least squares) on held-out texts, in per cent; its
+    regularisation is chosen on the others, each left out once."""
     means = np.stack([tokens.mean(0) for tokens in sets])
     found: dict[str, Any] = {"mean pooling": means}
     for points in ["uniform", "sets"]:
@@ -135,9 +134,7 @@ def compare_classifiers(
     found["mean pooling and Wasserstein embedding (sets)"] = both
     accuracies: dict[str, float] = {}
     for name, rows in found.items():
-        logistic = make_pipeline(StandardScaler(), LogisticRegression(max_iter=2000))
-        grid = {"logisticregression__C": [0.0001, 0.001, 0.01, 0.1, 1]}
-        classifier = GridSearchCV(logistic, grid, cv=5)
+        classifier = make_pipeline(StandardScaler(), RidgeClassifierCV(np.logspace(0, 6, 13)))
         classifier.fit(rows[is_training], labels[is_training])
         right = classifier.predict(rows[~is_training]) == labels[~is_training]
         accuracies[name] = float(100 * right.mean())
