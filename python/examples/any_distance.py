@@ -39,7 +39,7 @@ def compare(
     middle = time.perf_counter()
     model = D2KE(distance=distance, n_features=n_features, max_length=max_length, gamma=None)
     to_train, to_test = model.fit_transform(X).astype(float), model.transform(Z).astype(float)
-    median = np.median(to_train)
+    median = float(np.median(to_train))
     best, by_features = -1.0, 0.0
     for scale in [1.0, 3.0]:
         features = D2KE(distance="precomputed", gamma=scale / median)

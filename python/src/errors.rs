@@ -6,6 +6,7 @@ use std::io::{self, ErrorKind};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use wordmover::Error;
+use wordmover::index::IndexError;
 use wordmover::transport::TransportError;
 
 pyo3::create_exception!(
@@ -31,6 +32,14 @@ pub fn to_python(error: Error) -> PyErr {
                 None => PyOSError::new_err(in_full(&error)),
             }
         }
+        Error::InvalidIndex { name, problem } => match problem {
+            IndexError::Exists | IndexError::Foreign => {
+                let number = number_of(&ErrorKind::AlreadyExists.into());
+                PyOSError::new_err((number, problem.to_string(), name.clone()))
+            }
+            IndexError::Locked => PyOSError::new_err(error.to_string()),
+            _ => PyValueError::new_err(error.to_string()),
+        },
         Error::InvalidModel { .. } => ModelError::new_err(in_full(&error)),
         Error::InvalidTransport(TransportError::NotSolved { .. }) => {
             PyRuntimeError::new_err(in_full(&error))

@@ -12,6 +12,7 @@ mod device;
 mod distance;
 mod errors;
 mod fitter;
+mod index;
 mod model;
 mod points;
 mod pool;
@@ -33,6 +34,8 @@ mod _native {
     use crate::errors::ModelError;
     #[pymodule_export]
     use crate::fitter::{Drawn, Fitter};
+    #[pymodule_export]
+    use crate::index::SearchIndex;
     #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]

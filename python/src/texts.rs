@@ -187,6 +187,22 @@ pub fn words_of(
     each.collect()
 }
 
+/// Texts that are kept as they are: each must be a str.
+pub fn kept(documents: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    refuse_what_iterates_otherwise(documents)?;
+    let each = documents.try_iter()?.enumerate().map(|(index, document)| {
+        let document = document?;
+        match document.cast::<PyString>() {
+            Ok(text) => string(text, || format!("document {index}")),
+            Err(_) => Err(PyTypeError::new_err(format!(
+                "document {index} is {}, not a str: texts are kept as they are",
+                kind_of(&document)
+            ))),
+        }
+    });
+    each.collect()
+}
+
 /// Counts the words of one document.
 pub fn count_one(
     document: &Bound<'_, PyAny>,

@@ -34,7 +34,7 @@ def public():
 EXCEPTIONS = {"wordmover.ModelError"}
 #: Results and tables; how they are made stands elsewhere.
 WITHOUT_PARAMETERS = EXCEPTIONS | {
-    "wordmover.WordMove", "wordmover.PartialPlan", "wordmover.WordVectors",
+    "wordmover.Hit", "wordmover.WordMove", "wordmover.PartialPlan", "wordmover.WordVectors",
     "wordmover.get_num_threads", "wordmover.plot.Drawing", "wordmover.plot.COLOURS"}
 
 

@@ -31,8 +31,8 @@ def test_semantic_search():
     hits = output.split("nearest by cosine")[0]
     assert "speaks to the media" in hits and "because:" in output
     figures = [float(x) for x in re.findall(r"(0\.\d{3})$", output, re.MULTILINE)]
-    tfidf, default, weighted, exact = figures
-    assert min(default, weighted, exact) > tfidf
+    tfidf, default, weighted, hybrid, exact = figures
+    assert min(default, weighted, hybrid, exact) > tfidf
     assert "20news: skipped" in output
 
 

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import assert_type
 from wordmover import KNeighborsWMD, LinearSVM, TextClassifier, WordMoversEmbedding, WordVectors
-from wordmover import WordMove, pairwise_wmd, plot, transport, transport_batch, wmd
+from wordmover import Hit, WmdIndex, WordMove, pairwise_wmd, plot, transport, transport_batch, wmd
 
 assert_type(wmd("a", ["b"]), float)
 assert_type(wmd("a", "b", return_plan=True), tuple[float, list[WordMove]])
@@ -55,6 +55,12 @@ rows: npt.NDArray[np.float32] = WordVectors.builtin()[["a", "b"]]
 WordMoversEmbedding.pretrained().encode(["a"], 8, normalize_embeddings=True).sum()
 KNeighborsWMD(tokenizer=str.split, votes="distance").fit(["a"], ["b"]).predict_proba(["c"]).sum()
 TextClassifier(cv=3).fit(["a"], ["b"]).predict(["c"]).tolist()
+index = WmdIndex(["a", "b"], ids=["x", "y"])
+index.add(["c"], ["z"])
+index.remove("x")
+assert_type(index.search("a", 3, by="wmd"), list[Hit])
+assert_type(index.search(["a", "b"])[0][0].distance, float | None)
+assert_type(WmdIndex.load("docs.wmi")["y"], str)
 page: str = plot.plan("a", "b").svg
 WordMoversEmbedding(3)  # error: parameters are keywords
 WordVectors.load(3)  # error: a path

@@ -91,7 +91,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             let rows: Vec<&[f32]> = z.chunks_exact(n_features).collect();
             let mut largest = 0.0f64;
             for i in 0..n {
-                for j in 0..n {
+                for j in 0..=i {
                     let error = (kernel(rows[i], rows[j]) - exact[i * n + j]).abs();
                     largest = largest.max(error);
                     square_sum += error * error;
@@ -103,13 +103,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         let row = Measured {
             n_features,
             largest: largest_sum / N_SEEDS as f64,
-            mean: (square_sum / (N_SEEDS as f64 * (n * n) as f64)).sqrt(),
+            mean: (square_sum / (N_SEEDS as f64 * n_pairs)).sqrt(),
             // 2 pairs exp(-R t^2 / 2) = 1 - confidence.
             pairs: (2.0 * (2.0 * n_pairs / (1.0 - CONFIDENCE)).ln() / n_features as f64).sqrt(),
             theorem: theorem(n_features, model.space().dim(), longest),
         };
         println!(
-            "{:6}  {:9.5}  {:9.5}  {:9.4}  {:9.3}",
+            "{:6}  {:9.6}  {:9.6}  {:9.4}  {:9.3}",
             row.n_features, row.mean, row.largest, row.pairs, row.theorem
         );
         measured.push(row);
@@ -138,6 +138,8 @@ fn theorem(n_features: usize, dim: usize, longest: usize) -> f64 {
     2.0 * high
 }
 
+const GREY: RGBColor = RGBColor(150, 150, 150);
+
 fn draw(path: &str, measured: &[Measured]) -> Result<(), Box<dyn Error>> {
     let root = SVGBackend::new(path, (720, 480)).into_drawing_area();
     root.fill(&WHITE)?;
@@ -159,6 +161,22 @@ fn draw(path: &str, measured: &[Measured]) -> Result<(), Box<dyn Error>> {
         .x_desc("number of random documents R")
         .y_desc("error")
         .draw()?;
+    // The line of slope -1/2 through the middle of what was measured.
+    let levels = measured
+        .iter()
+        .map(|row| (row.mean * (row.n_features as f64).sqrt()).ln());
+    let level = (levels.sum::<f64>() / measured.len() as f64).exp();
+    let points = measured.iter().map(|row| {
+        (
+            row.n_features as f64,
+            level / (row.n_features as f64).sqrt(),
+        )
+    });
+    let dotted = DashedLineSeries::new(points, 4, 4, GREY.into());
+    chart
+        .draw_series(dotted)?
+        .label("proportional to 1 / sqrt(R)")
+        .legend(move |(x, y)| PathElement::new([(x, y), (x + 20, y)], GREY));
     type Of = fn(&Measured) -> f64;
     let lines: [(&str, RGBColor, Of); 4] = [
         ("bound of Theorem 1 (95 %)", RED, |row| row.theorem),
@@ -181,7 +199,7 @@ fn draw(path: &str, measured: &[Measured]) -> Result<(), Box<dyn Error>> {
         .configure_series_labels()
         .background_style(WHITE)
         .border_style(BLACK)
-        .position(SeriesLabelPosition::LowerLeft)
+        .position(SeriesLabelPosition::Coordinate(20, 130))
         .draw()?;
     root.present()?;
     Ok(())

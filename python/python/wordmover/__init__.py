@@ -27,6 +27,7 @@ from wordmover._classifier import TextClassifier
 from wordmover._d2ke import D2KE, pairwise, sample_parts
 from wordmover._distance import WordMove, pairwise_wmd, wmd
 from wordmover._embedding import WordMoversEmbedding
+from wordmover._index import Hit, WmdIndex
 from wordmover._kernel import KernelMatrix, kernel_matrix, word_movers_kernel
 from wordmover._neighbors import KNeighborsWMD
 from wordmover._points import WassersteinEmbedding, wasserstein_distances
@@ -44,6 +45,7 @@ __version__ = _version("wordmover")
 
 __all__ = [
     "D2KE",
+    "Hit",
     "KNeighborsWMD",
     "KernelMatrix",
     "LinearSVM",
@@ -51,6 +53,7 @@ __all__ = [
     "PartialPlan",
     "TextClassifier",
     "WassersteinEmbedding",
+    "WmdIndex",
     "WordMove",
     "WordMoversEmbedding",
     "WordVectors",

@@ -203,7 +203,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):
         if several:
             if not np.isin(matrix, (0, 1)).all():
                 raise ValueError("y is a matrix: it must hold zeros and ones only")
-            self.classes_ = np.arange(matrix.shape[1])
+            self.classes_: NDArray[Any] = np.arange(matrix.shape[1])
             labels = [[str(i) for i in np.flatnonzero(row)] for row in matrix]
         else:
             column = column_or_1d(y, warn=True)

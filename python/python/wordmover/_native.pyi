@@ -263,6 +263,69 @@ class PointModel:
         """
 
 @final
+class SearchIndex:
+    """
+    A search index of texts, open.
+    """
+    def __len__(self, /) -> int:
+        """
+        The number of texts.
+        """
+    def add(self, /, texts: Any, ids: SupportsGetItem[int, str] | None, *, replace: bool) -> None:
+        """
+        Adds texts.
+        """
+    @staticmethod
+    def build(path: str | os.PathLike[str], model: Model, texts: Any, ids: SupportsGetItem[int, str] | None, *, max_words: SupportsIndex) -> SearchIndex:
+        """
+        Embeds texts by a model and makes their index in a temporary folder.
+        """
+    def compact(self, /) -> None:
+        """
+        Writes all texts anew, without those that were removed.
+        """
+    def copy_to(self, /, path: str | os.PathLike[str], *, replace: bool) -> SearchIndex:
+        """
+        The same index in another folder.
+        """
+    @property
+    def has_ids(self, /) -> bool:
+        """
+        Whether texts have ids that they came with, not numbers.
+        """
+    @property
+    def model(self, /) -> Model:
+        """
+        What embeds its texts.
+        """
+    @staticmethod
+    def open(path: str | os.PathLike[str], *, vectors: WordVectors | None = None) -> SearchIndex:
+        """
+        Opens an index of ours or of the program's.
+        """
+    @property
+    def path(self, /) -> str:
+        """
+        The folder.
+        """
+    def remove(self, /, ids: SupportsGetItem[int, str]) -> None:
+        """
+        Removes the texts with these ids or numbers.
+        """
+    def search(self, /, queries: Any, *, k: SupportsIndex, by: str, n_candidates: SupportsIndex) -> list[list[tuple[str, str, float, tuple[float | None, float | None, float | None, float | None], list[str]]]]:
+        """
+        The best texts for each query.
+        """
+    def text(self, /, id: str) -> str | None:
+        """
+        The text with this id or number, if there is one.
+        """
+    def verify(self, /) -> None:
+        """
+        Reads every file to its end and compares it with its checksum.
+        """
+
+@final
 class WordCounts:
     """
     The known words of each document of a corpus and how often each occurs.
@@ -580,6 +643,7 @@ __all__ = [
     "Model",
     "ModelError",
     "PointModel",
+    "SearchIndex",
     "WordCounts",
     "WordVectors",
     "count_words",

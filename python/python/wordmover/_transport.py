@@ -404,7 +404,7 @@ def _real(values: Any, name: str) -> Vector:
     """Numbers in double precision; not those that would lose their imaginary part."""
     if np.iscomplexobj(values):
         raise TypeError(f"{name} are complex numbers: they must be real")
-    if np.ma.is_masked(values):
+    if isinstance(values, np.ma.MaskedArray) and np.any(values.mask):
         raise TypeError(f"{name} have masked values: fill them first")
     return np.asarray(values, dtype=np.float64, order="C")
 

@@ -1,7 +1,7 @@
 """A Word Mover's Embedding as BERTopic and KeyBERT take it.
 
 Both need nothing of PyTorch's then: `pip install --no-deps bertopic` or `keybert`, and what
-else they import.
+else they import (python/test-topics has the list). examples/topic_models.py uses both.
 """
 
 from __future__ import annotations

@@ -137,6 +137,10 @@ impl SearchIndex {
             }
         }
         let mut evidence: Vec<f32> = evidence.into_iter().map(|sum| sum as f32).collect();
+        for segment in &self.segments {
+            let removed = (0..segment.entry.documents).filter(|&i| segment.is_removed(i));
+            removed.for_each(|i| evidence[segment.first_document + i] = f32::NEG_INFINITY);
+        }
         let mut top = best(&evidence, REFERENCE + 1);
         if top.len() > 1 && evidence[top[1]] > 0.0 {
             // The first may be the query itself, far ahead of all others.
@@ -144,15 +148,9 @@ impl SearchIndex {
         }
         let sum: f64 = top.iter().map(|&i| f64::from(evidence[i])).sum();
         let mean = sum / top.len().max(1) as f64;
-        for segment in &self.segments {
-            for i in 0..segment.entry.documents {
-                let value = &mut evidence[segment.first_document + i];
-                if segment.is_removed(i) {
-                    *value = f32::NEG_INFINITY;
-                } else if mean > 0.0 {
-                    *value = (f64::from(*value) / mean) as f32;
-                }
-            }
+        if mean > 0.0 {
+            let all = evidence.iter_mut();
+            all.for_each(|value| *value = (f64::from(*value) / mean) as f32);
         }
         Ok(evidence)
     }

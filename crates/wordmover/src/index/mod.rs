@@ -28,6 +28,7 @@
 //! ```
 
 mod contents;
+mod copy;
 mod corpus;
 mod error;
 mod hits;

@@ -244,6 +244,11 @@ impl Segment {
         self.removed[i / 8] >> (i % 8) & 1 == 1
     }
 
+    /// The whole file.
+    pub fn whole(&self) -> &[u8] {
+        &self.map
+    }
+
     /// The bits of removed documents.
     pub fn removed(&self) -> &[u8] {
         &self.removed

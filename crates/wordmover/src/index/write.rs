@@ -152,13 +152,9 @@ impl SearchIndex {
             _ => Ids::Numbers,
         };
         check_ids(path, ids, documents)?;
-        let is_new = make_folder(path, params.replace)?;
-        let built = Self::build_in(path, params, model, documents, ids, progress);
-        if built.is_err() && is_new && !is_index(path) {
-            // Nothing but our own files is in it.
-            let _ = fs::remove_dir_all(path);
-        }
-        built
+        in_folder(path, params.replace, || {
+            Self::build_in(path, params, model, documents, ids, progress)
+        })
     }
 
     fn build_in(
@@ -439,9 +435,24 @@ impl SearchIndex {
     }
 }
 
+/// Makes an index in a folder, which is gone again if that fails and it was not there before.
+pub(super) fn in_folder<T>(
+    path: &Path,
+    replace: bool,
+    make: impl FnOnce() -> Result<T>,
+) -> Result<T> {
+    let is_new = make_folder(path, replace)?;
+    let made = make();
+    if made.is_err() && is_new && !is_index(path) {
+        // Nothing but our own files is in it.
+        let _ = fs::remove_dir_all(path);
+    }
+    made
+}
+
 /// How frequent words are stays out where no weight asks for it: it would be nearly all of the
 /// file, and of the time that it takes to open an index.
-fn write_model(writing: &mut Writing, model: &WordMoversEmbedding) -> Result<FileEntry> {
+pub(super) fn write_model(writing: &mut Writing, model: &WordMoversEmbedding) -> Result<FileEntry> {
     let documents = model.documents();
     let asks_for_frequencies = documents.rules().weighting != Weighting::Nbow
         || documents.rules().min_count > 1
@@ -454,7 +465,10 @@ fn write_model(writing: &mut Writing, model: &WordMoversEmbedding) -> Result<Fil
 }
 
 /// Vectors that are not built in go into the index, so that it needs no others.
-fn write_vectors(writing: &mut Writing, model: &WordMoversEmbedding) -> Result<Option<FileEntry>> {
+pub(super) fn write_vectors(
+    writing: &mut Writing,
+    model: &WordMoversEmbedding,
+) -> Result<Option<FileEntry>> {
     let vectors = model.space().vectors();
     if crate::format::is_builtin(vectors) {
         return Ok(None);

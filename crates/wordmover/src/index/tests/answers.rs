@@ -1,5 +1,7 @@
 //! Answers are those of the indexes in memory, to the bit.
 
+use std::ops::ControlFlow;
+
 use super::*;
 use crate::document::{Document, Weighting};
 use crate::index::{Hit, SearchBy, SearchOptions};
@@ -172,5 +174,27 @@ fn frequencies_of_words_are_kept_only_where_weights_ask_for_them() {
             assert_eq!(!corpus.words().is_empty(), is_kept, "{weighting}");
             assert_eq!(corpus.n_documents(), 30);
         }
+    }
+}
+
+#[test]
+fn a_removed_document_has_no_part_in_the_evidence_of_words() {
+    // So few documents that those without a common word count in the mean of the ten best.
+    let (place, other) = (Place::new(), Place::new());
+    let texts = texts(8, 1);
+    let params = params(UnknownWords::Random);
+    let model = model(&texts, &params);
+    let go_on = &mut |_| ControlFlow::Continue(());
+    let build = |place: &Place, texts: &[String], go_on: &mut dyn FnMut(usize) -> _| {
+        let documents = numbered(texts);
+        SearchIndex::build_with(&place.path(), &params, model.clone(), &documents, go_on).unwrap()
+    };
+    let mut index = build(&place, &texts, go_on);
+    index.remove(&["6", "7"]).unwrap();
+    let never_there = build(&other, &texts[..6], go_on);
+    for query in &texts {
+        let [found, expected] =
+            [&index, &never_there].map(|index| index.search(query, 8, SearchBy::Hybrid).unwrap());
+        assert_eq!(found, expected, "{query}");
     }
 }

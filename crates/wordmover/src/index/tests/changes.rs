@@ -137,6 +137,37 @@ fn a_change_that_is_broken_off_leaves_the_index_as_it_was() {
 }
 
 #[test]
+fn a_copy_answers_as_the_index_does_and_lives_by_itself() {
+    let (place, other) = (Place::new(), Place::new());
+    let mut index = place.build(&named(&texts(30, 1), "a"));
+    index.add(&named(&texts(7, 3), "b")).unwrap();
+    index.remove(&["a3", "b2"]).unwrap();
+    let go_on = &mut |_| ControlFlow::Continue(());
+    let copy = index.copy_to(&other.path(), false, go_on).unwrap();
+    copy.verify().unwrap();
+    let answers = |index: &SearchIndex| {
+        let by = [SearchBy::Wmd, SearchBy::Embedding, SearchBy::Hybrid];
+        by.map(|by| index.search("w1 w9 unknown3", 8, by).unwrap())
+    };
+    assert_eq!(answers(&copy), answers(&index));
+    assert_eq!(answers(&other.open()), answers(&index));
+
+    // What is open is copied, whatever has become of its folder.
+    let before = answers(&index);
+    place.open().compact().unwrap();
+    let exists = index.copy_to(&other.path(), false, go_on);
+    assert_eq!(problem(exists), IndexError::Exists);
+    index.copy_to(&other.path(), true, go_on).unwrap();
+    assert_eq!(answers(&other.open()), before);
+    assert!(!copy.is_current().unwrap());
+
+    let third = Place::new();
+    let broken = index.copy_to(&third.path(), false, &mut |_| ControlFlow::Break(()));
+    assert!(matches!(broken, Err(Error::Interrupted)));
+    assert!(!third.path().exists());
+}
+
+#[test]
 fn one_program_writes_at_a_time_and_a_killed_one_leaves_no_trace() {
     let place = Place::new();
     let mut index = place.build(&numbered(&texts(5, 1)));
