@@ -39,27 +39,29 @@ def measure(parameters, run):
     service = subprocess.Popen([program, "serve", "--port", "0", "--model", model],
                                stderr=subprocess.PIPE, text=True)
     try:
-        address = re.search(r"http://(\S+)", service.stderr.readline()).group(1)
-        while "ready" not in service.stderr.readline():
-            pass
-        memory = []
-        for n_requests in (parameters.requests // 4, parameters.requests):
+        address = re.search(r"http://([^\s,]+)", service.stderr.readline()).group(1)
+        memory, answers = [], []
+        for n_requests in (parameters.requests, parameters.endurance):
             said = environment.call(load, address, path, parameters.connections, n_requests,
                                     stdout=subprocess.PIPE)
             found = json.loads(said)
             assert found["requests"] == n_requests and not found["failed_connections"], found
             memory.append(resident(service.pid))
+            answers.append(found)
     finally:
         service.terminate()
         service.wait()
+    found = answers[0]
     rows.append([f"wordmover serve, {parameters.connections} connections", found["requests_per_second"],
-                 found["p50_ms"], found["p90_ms"], found["p99_ms"], memory[-1]])
+                 found["p50_ms"], found["p90_ms"], found["p99_ms"], memory[0]])
     rows += minilm(texts[:parameters.minilm_texts])
     run.table([("what", "text"), ("texts/s", ".0f"), ("p50 ms", ".1f"), ("p90 ms", ".1f"),
                ("p99 ms", ".1f"), ("resident MB", ".0f")], rows)
     share = rows[1][1] / rows[0][1]
-    run.text(f"The service embeds {100 * share:.0f} % of the program's texts a second. After the first "
-             f"quarter of the requests it had {memory[0]:.0f} MB, after all {memory[1]:.0f} MB.")
+    run.text(f"The service embeds {100 * share:.0f} % of the program's texts a second. After "
+             f"{parameters.requests:,} requests it had {memory[0]:.0f} MB, after "
+             f"{parameters.endurance:,} more {memory[1]:.0f} MB "
+             f"({100 * (memory[1] / memory[0] - 1):+.1f} %).")
 
 
 def minilm(texts):

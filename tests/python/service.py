@@ -22,8 +22,7 @@ class Service:
         )
         self.lines, self.changed = [], threading.Condition()
         threading.Thread(target=self._read, daemon=True).start()
-        self.address = re.search(r"http://\S+", self.wait_for("listening")).group().rstrip('"}')
-        self.wait_for("ready")
+        self.address = re.search(r"http://[^\s,]+", self.wait_for("ready")).group()
 
     def _read(self):
         for line in self.process.stderr:

@@ -135,3 +135,25 @@ def test_killed_and_started_again_it_serves_at_the_same_port(folder):
     again = Service("--model", folder / "small.wme", port=port)
     assert again.address == service.address
     assert again.stop() == 0
+
+
+def test_langchain_works_unchanged(small):
+    langchain = pytest.importorskip("langchain_openai")
+    service, due = small
+    embeddings = langchain.OpenAIEmbeddings(
+        model="small", base_url=f"{service.address}/v1", api_key="unused", check_embedding_ctx_length=False
+    )
+    got = np.array(embeddings.embed_documents(TEXTS), dtype=np.float32)
+    assert got.tobytes() == due.tobytes()
+    assert np.array(embeddings.embed_query(TEXTS[0]), dtype=np.float32).tobytes() == due[0].tobytes()
+
+
+def test_llama_index_works_unchanged(small):
+    llama_index = pytest.importorskip("llama_index.embeddings.openai")
+    service, due = small
+    embeddings = llama_index.OpenAIEmbedding(
+        model_name="small", api_base=f"{service.address}/v1", api_key="unused"
+    )
+    got = np.array(embeddings.get_text_embedding_batch(TEXTS), dtype=np.float32)
+    assert got.tobytes() == due.tobytes()
+    assert np.array(embeddings.get_query_embedding(TEXTS[0]), dtype=np.float32).tobytes() == due[0].tobytes()

@@ -13,6 +13,7 @@
 #[path = "../../../crates/wordmover/src/float_environment.rs"]
 mod float_environment;
 #[path = "../../../crates/wordmover/src/instruction_sets.rs"]
+#[allow(dead_code, reason = "the library uses more of it")]
 mod instruction_sets;
 #[path = "../../../crates/wordmover/src/ground/product.rs"]
 mod product;

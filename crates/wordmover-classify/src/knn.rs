@@ -16,7 +16,8 @@ use crate::cache::{Cache, Key, KeyBuilder};
 use crate::corpus::LabeledCorpus;
 use crate::error::{Error, Result};
 use crate::folds::folds;
-use crate::params::KnnParams;
+use crate::learnt_neighbors::{self, LearntSpace};
+use crate::params::{KnnParams, Learn};
 use crate::progress::{Event, Reporter};
 use crate::training_documents::{self, TrainingDocuments};
 
@@ -32,6 +33,9 @@ pub struct KnnChoice {
     pub k: usize,
     /// Share of the documents held out that were predicted right.
     pub accuracy: f64,
+    /// The space that was learnt from labels, if one was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub learnt: Option<LearntSpace>,
 }
 
 /// Accuracy on documents held out, for every K.
@@ -44,7 +48,7 @@ pub struct KnnCurve {
 }
 
 /// Neighbours of one document: positions among the training documents with words.
-type Neighbors = Vec<(usize, f64)>;
+pub(crate) type Neighbors = Vec<(usize, f64)>;
 
 /// What came of it on some test documents.
 pub(crate) struct KnnOutcome {
@@ -73,9 +77,13 @@ pub(crate) fn run(
             requirement: "one, with neighbours",
         });
     }
+    if params.learn != Learn::None {
+        return learnt_neighbors::run(params, train, test, cache, reporter);
+    }
     let documents = training_documents::fit(&params.embedding.documents, train, false)?;
     for &weighting in &params.weightings {
-        let voters = Voters::new(&documents, weighting, train)?;
+        let training = TrainingDocuments::weighted(&documents, weighting, None, false, train)?;
+        let voters = Voters::new(training, train, None)?;
         let choice = voters.choose_k(params, train, cache, reporter)?;
         let accuracy = choice.accuracies[choice.k - 1];
         curves.push(KnnCurve {
@@ -90,6 +98,7 @@ pub(crate) fn run(
                 weighting,
                 k: choice.k,
                 accuracy,
+                learnt: None,
             };
             best = Some((choice, voters));
         }
@@ -106,14 +115,8 @@ pub(crate) fn run(
         let name = "neighbours of test documents";
         voters.neighbors(&documents, choice.k, None, name, cache, reporter)
     })?;
-    let most_frequent = train.most_frequent_class();
-    let predicted = neighbors.iter().map(|neighbors| match neighbors.len() {
-        // A document without a known word has no neighbours.
-        0 => Ok(most_frequent),
-        n => Ok(knn::vote(neighbors, &voters.labels, choice.k.min(n))?[choice.k.min(n) - 1]),
-    });
     Ok(KnnOutcome {
-        predicted: predicted.collect::<Result<_>>()?,
+        predicted: voters.predict(&neighbors, choice.k, train.most_frequent_class())?,
         choice,
         curves,
         n_train_without_words: train.len() - voters.labels.len(),
@@ -122,26 +125,45 @@ pub(crate) fn run(
 }
 
 /// The training documents that have words.
-struct Voters {
-    model: Arc<DocumentModel>,
+pub(crate) struct Voters {
+    pub model: Arc<DocumentModel>,
     index: WmdIndex,
-    labels: Vec<usize>,
+    pub labels: Vec<usize>,
     key: Key,
 }
 
 impl Voters {
-    fn new(documents: &DocumentModel, weighting: Weighting, train: &LabeledCorpus) -> Result<Self> {
-        let training = TrainingDocuments::weighted(documents, weighting, None, false, train)?;
+    /// `map` is a learnt metric.
+    pub fn new(
+        training: TrainingDocuments,
+        train: &LabeledCorpus,
+        map: Option<Arc<[f32]>>,
+    ) -> Result<Self> {
         let labels = training.labels(train);
-        let space = training.model.space();
+        let space = training.model.space().clone().with_map(map);
         let key = KeyBuilder::new("voters-2");
-        let key = key.with(|hash| hash.documents(space, &training.documents));
+        let key = key.with(|hash| hash.documents(&space, &training.documents));
         Ok(Voters {
-            index: WmdIndex::new(space.clone(), training.documents)?,
+            index: WmdIndex::new(space, training.documents)?,
             model: training.model,
             labels,
             key: key.finish(),
         })
+    }
+
+    /// The class that the `k` nearest of each document vote for.
+    pub fn predict(
+        &self,
+        neighbors: &[Neighbors],
+        k: usize,
+        most_frequent: usize,
+    ) -> Result<Vec<usize>> {
+        let class = |neighbors: &Neighbors| match k.min(neighbors.len()) {
+            // A document without a known word has no neighbours.
+            0 => Ok(most_frequent),
+            k => Ok(knn::vote(neighbors, &self.labels, k)?[k - 1]),
+        };
+        neighbors.iter().map(class).collect()
     }
 
     fn choose_k(
@@ -179,7 +201,7 @@ impl Voters {
 
     /// The nearest training documents of each document, outside its own fold if the
     /// documents are the training documents themselves.
-    fn neighbors(
+    pub fn neighbors(
         &self,
         documents: &[Document],
         k: usize,
@@ -194,7 +216,7 @@ impl Voters {
             .enumerate()
             .map(|(block, documents)| {
                 let key = KeyBuilder::new("neighbors-2").bytes(self.key.hash());
-                let key = key.with(|hash| hash.documents(self.model.space(), documents));
+                let key = key.with(|hash| hash.documents(self.index.space(), documents));
                 let excluded = fold_of.as_deref().unwrap_or(&[]);
                 let key = key.numbers(excluded.iter().map(|&fold| fold as u64));
                 // Where there are folds, a document's own is told by its position.

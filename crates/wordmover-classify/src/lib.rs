@@ -58,6 +58,8 @@ mod folds;
 mod held_out;
 mod knn;
 mod label_weights;
+mod learnt_neighbors;
+mod learnt_space;
 mod machine;
 mod params;
 mod prediction;
@@ -81,7 +83,8 @@ pub use evaluation::{
 pub use explanation::{Explanation, NearRandomDocument, WordEffect};
 pub use figures::Figures;
 pub use knn::{KnnChoice, KnnCurve};
-pub use params::{KnnParams, Protocol, WmeParams};
+pub use learnt_neighbors::LearntSpace;
+pub use params::{KnnParams, Learn, Protocol, WmeParams};
 pub use prediction::Prediction;
 pub use progress::{Event, Observer, StageTime};
 pub use test::Test;

@@ -183,6 +183,30 @@ impl WmeParams {
     }
 }
 
+/// What is learnt from labels of the space in which neighbours are near.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Learn {
+    /// Nothing.
+    #[default]
+    None,
+    /// Weights of words.
+    Weights,
+    /// A linear map of the word vectors.
+    Metric,
+    /// Both.
+    Both,
+}
+
+impl Learn {
+    pub(crate) fn has_weights(self) -> bool {
+        matches!(self, Learn::Weights | Learn::Both)
+    }
+
+    pub(crate) fn has_metric(self) -> bool {
+        matches!(self, Learn::Metric | Learn::Both)
+    }
+}
+
 /// How to classify by the votes of nearest neighbours under the Word Mover's Distance.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -196,8 +220,11 @@ pub struct KnnParams {
     pub max_k: usize,
     /// Weightings to choose from.
     pub weightings: Vec<Weighting>,
-    /// Number of folds.
+    /// Number of folds; without folds where something is learnt: there, parameters are chosen
+    /// on one part held out.
     pub n_folds: usize,
+    /// What is learnt from labels.
+    pub learn: Learn,
 }
 
 impl KnnParams {
@@ -210,6 +237,7 @@ impl KnnParams {
             max_k: 21,
             weightings: weightings(protocol),
             n_folds: protocol.n_folds(),
+            learn: Learn::None,
         }
     }
 

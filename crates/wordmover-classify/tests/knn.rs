@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use toy::{corpus, corpus_of, silent, texts};
 use wordmover::{Document, Weighting, WordMoversEmbedding, wmd};
 use wordmover_classify::{
-    Cache, CrossValidation, Error, Event, KnnParams, LabeledCorpus, Method, Protocol, evaluate,
+    Cache, CrossValidation, Error, Event, KnnParams, LabeledCorpus, Learn, Method, Protocol,
+    evaluate,
 };
 use wordmover_learn::{knn, split};
 
@@ -140,4 +141,30 @@ fn a_small_corpus_has_a_small_k() {
         refused.unwrap_err().to_string(),
         "the training documents (2) are all of class `x`: at least two are needed"
     );
+}
+
+#[test]
+fn a_learnt_space_is_the_same_for_any_number_of_threads_and_never_refuses_a_start() {
+    let (train, test) = (corpus(60, 1), corpus(20, 2));
+    for learn in [Learn::Weights, Learn::Metric, Learn::Both] {
+        let mut params = KnnParams::new(Protocol::Fast);
+        params.learn = learn;
+        let method = Method::KnnWmd(params);
+        let with_threads = |n: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(n).build();
+            pool.unwrap().install(|| {
+                let outcome = evaluate(&method, &train, &test, &Cache::none(), &silent).unwrap();
+                (outcome.cross_validation, outcome.predicted, outcome.notes)
+            })
+        };
+        let outcome = with_threads(1);
+        assert_eq!(outcome, with_threads(3));
+        let CrossValidation::KnnWmd { choice, curves } = outcome.0 else {
+            panic!("not of neighbours");
+        };
+        let learnt = choice.learnt.unwrap();
+        assert!(learn != Learn::Metric || learnt.label_exponent == 0.0);
+        assert_eq!(curves.len(), 1);
+        assert_eq!(outcome.1.len(), 20);
+    }
 }

@@ -1,4 +1,4 @@
-//! The classifier as it comes: built-in vectors, and everything chosen by cross-validation.
+//! The classifier as it comes: everything chosen by cross-validation.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,6 +22,9 @@ pub struct Definition {
     pub title: String,
     seed: u64,
     pub n_features: usize,
+    /// The built-in ones if not named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vectors: Option<String>,
     pub run: Vec<Run>,
 }
 
@@ -48,6 +51,14 @@ pub struct Record {
     pub splits: Vec<OfSplit>,
 }
 
+impl Record {
+    /// The mean over the splits.
+    pub fn accuracy(&self) -> f64 {
+        let sum: f64 = self.splits.iter().map(|split| split.accuracy).sum();
+        sum / self.splits.len().max(1) as f64
+    }
+}
+
 #[derive(Debug, Serialize, Deserialize)]
 pub struct OfSplit {
     pub choice: WmeChoice,
@@ -70,8 +81,15 @@ pub fn run(
     let mut files = Files::default();
     // Whether stop words stay is for the classifier to choose.
     let corpus = corpora.corpus(&run.corpus)?.as_it_comes();
-    let table = Arc::new(WordVectors::builtin());
-    let loaded = corpus.load(&Vectors::builtin(), &table, false, folders, &mut files)?;
+    let (vectors, table) = match &definition.vectors {
+        Some(name) => {
+            let vectors = corpora.vectors(name)?.clone();
+            let table = vectors.open(folders, &mut files)?;
+            (vectors, table)
+        }
+        None => (Vectors::builtin(), Arc::new(WordVectors::builtin())),
+    };
+    let loaded = corpus.load(&vectors, &table, false, folders, &mut files)?;
     let mut params = WmeParams::new(Protocol::Fast);
     params.embedding = params.embedding.seed(definition.seed);
     params.embedding = params.embedding.n_features(definition.n_features);

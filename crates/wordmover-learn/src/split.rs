@@ -110,6 +110,14 @@ pub fn stratified_sample(labels: &[usize], n_rows: usize, seed: u64) -> Vec<usiz
     sample
 }
 
+/// All rows in random order.
+#[must_use]
+pub fn shuffled(n_rows: usize, seed: u64) -> Vec<usize> {
+    let mut rows: Vec<usize> = (0..n_rows).collect();
+    shuffle(&mut rows, seed, 0);
+    rows
+}
+
 /// Repeated random splits: `train_share` of the rows, rounded to the nearest number,
 /// to learn from (the paper: five times 70 %).
 ///

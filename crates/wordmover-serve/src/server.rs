@@ -176,7 +176,6 @@ impl Server {
             if params.signals {
                 listen_for_signals(sender.clone()).map_err(Error::Start)?;
             }
-            service.log.event(&format!("listening on http://{address}"));
             let (ending, is_ending) = watch::channel(false);
             let (loaded, mut is_loaded) = oneshot::channel();
             let loader = Loader {
@@ -194,7 +193,9 @@ impl Server {
                         waits_for_load = false;
                         if let Ok(result) = result {
                             result?;
-                            service.log.event("ready");
+                            // Not before: a file that cannot be used is all there is to say.
+                            let event = format!("listening on http://{address}, ready");
+                            service.log.event(&event);
                         }
                     }
                     order = orders.recv() => match order {

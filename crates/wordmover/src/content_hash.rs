@@ -63,6 +63,9 @@ impl ContentHash {
         if space.metric() != Metric::default() {
             hash = hash.json(&space.metric());
         }
+        if let Some(map) = space.map() {
+            hash = hash.numbers(map.iter().map(|x| u64::from(x.to_bits())));
+        }
         if let Some(accelerator) = space.accelerator() {
             hash = hash.bytes(accelerator.name().as_bytes());
         }

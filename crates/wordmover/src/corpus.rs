@@ -91,6 +91,14 @@ impl CorpusCounts {
         }
     }
 
+    /// The same number of documents, without what is known of each word.
+    pub(crate) fn without_words(&self) -> Self {
+        CorpusCounts {
+            n_documents: self.n_documents,
+            ..CorpusCounts::default()
+        }
+    }
+
     /// Documents seen.
     #[must_use]
     pub fn n_documents(&self) -> u64 {

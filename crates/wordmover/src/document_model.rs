@@ -284,6 +284,17 @@ impl DocumentModel {
         }
     }
 
+    /// The same model without what its corpus says of words: for weights that do not ask for it.
+    pub(crate) fn without_word_counts(&self) -> Self {
+        DocumentModel {
+            space: self.space.clone(),
+            tokenizer: self.tokenizer.clone(),
+            corpus: self.corpus.without_words(),
+            rules: self.rules,
+            landmarks: Arc::default(),
+        }
+    }
+
     /// The same model, with distances to random documents computed by an
     /// [accelerator](crate::accelerator).
     #[must_use]

@@ -12,7 +12,8 @@ impl Avx2 {
     #[inline(always)]
     pub fn detect() -> Option<Self> {
         let has_all = std::arch::is_x86_feature_detected!("avx2")
-            && std::arch::is_x86_feature_detected!("bmi1");
+            && std::arch::is_x86_feature_detected!("bmi1")
+            && std::arch::is_x86_feature_detected!("fma");
         has_all.then_some(Avx2(()))
     }
 }
@@ -21,15 +22,37 @@ impl Avx2 {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Portable;
 
-/// Evaluates an expression of some arguments, compiled for AVX2 and BMI1 where the processor has
-/// both. The name between the bars is [`Avx2`] or [`Portable`] in it.
+/// Products that are added up where the last bit does not matter: nothing that is fused here
+/// may become a result.
+pub(crate) trait MultiplyAdd: Copy {
+    /// `a * b + c`, rounded once or twice.
+    fn multiply_add(self, a: f32, b: f32, c: f32) -> f32;
+}
+
+#[cfg(target_arch = "x86_64")]
+impl MultiplyAdd for Avx2 {
+    #[inline(always)]
+    fn multiply_add(self, a: f32, b: f32, c: f32) -> f32 {
+        a.mul_add(b, c)
+    }
+}
+
+impl MultiplyAdd for Portable {
+    #[inline(always)]
+    fn multiply_add(self, a: f32, b: f32, c: f32) -> f32 {
+        a * b + c
+    }
+}
+
+/// Evaluates an expression of some arguments, compiled for AVX2, BMI1 and FMA where the processor
+/// has them all. The compiler fuses nothing by itself, so that results have the same bits. The name between the bars is [`Avx2`] or [`Portable`] in it.
 ///
 /// What the expression calls must be `#[inline(always)]` to be compiled for AVX2, too.
 macro_rules! by_instruction_set {
     (($($argument:ident: $type:ty),*) -> $result:ty, |$set:ident| $body:expr) => {{
         #[cfg(target_arch = "x86_64")]
         {
-            #[target_feature(enable = "avx2,bmi1")]
+            #[target_feature(enable = "avx2,bmi1,fma")]
             fn compiled(
                 $set: $crate::instruction_sets::Avx2,
                 $($argument: $type),*
@@ -37,7 +60,7 @@ macro_rules! by_instruction_set {
                 $body
             }
             if let Some(set) = $crate::instruction_sets::Avx2::detect() {
-                // SAFETY: the value proves that the processor has both features.
+                // SAFETY: the value proves that the processor has these features.
                 return unsafe { compiled(set, $($argument),*) };
             }
         }

@@ -77,12 +77,12 @@ names!(UnknownWords, "unknown":
 
 impl UnknownWords {
     /// What is done where nothing else is asked for: words are composed where the vectors
-    /// have subwords, and dropped otherwise.
+    /// have subwords, and get a vector of their own otherwise (docs/similarity-study.md).
     #[must_use]
     pub fn default_for(vectors: &WordVectors) -> Self {
         match vectors.has_subwords() {
             true => UnknownWords::Compose,
-            false => UnknownWords::Skip,
+            false => UnknownWords::Random,
         }
     }
 
@@ -105,6 +105,7 @@ pub struct WordSpace {
     unknown: UnknownWords,
     metric: Metric,
     center: Option<Arc<[f64]>>,
+    map: Option<Arc<[f32]>>,
     accelerator: Option<Arc<dyn Accelerator>>,
 }
 
@@ -126,6 +127,7 @@ impl WordSpace {
             unknown: UnknownWords::Skip,
             metric: Metric::Euclidean,
             center: None,
+            map: None,
             accelerator: None,
         };
         if normalization.centers() {
@@ -148,6 +150,7 @@ impl WordSpace {
             unknown: UnknownWords::Skip,
             metric: Metric::Euclidean,
             center: center.map(Into::into),
+            map: None,
             accelerator: None,
         }
     }
@@ -181,6 +184,26 @@ impl WordSpace {
     #[must_use]
     pub fn metric(&self) -> Metric {
         self.metric
+    }
+
+    /// The same space, its normalised vectors multiplied by a square matrix, given row by
+    /// row: a learnt metric.
+    ///
+    /// # Panics
+    ///
+    /// If the matrix has not as many rows and columns as the vectors have coordinates.
+    #[must_use]
+    pub fn with_map(mut self, map: Option<Arc<[f32]>>) -> Self {
+        let n_entries = self.dim() * self.dim();
+        assert!(map.as_ref().is_none_or(|map| map.len() == n_entries));
+        self.map = map;
+        self
+    }
+
+    /// The matrix that the normalised vectors are multiplied by, row by row, if there is one.
+    #[must_use]
+    pub fn map(&self) -> Option<&[f32]> {
+        self.map.as_deref()
     }
 
     /// The same space, with distances to random documents computed by an accelerator.
@@ -235,7 +258,7 @@ impl WordSpace {
         self.vectors.dim()
     }
 
-    /// Writes a word's normalised vector to `out`.
+    /// Writes a word's normalised vector to `out`, mapped if there is a map.
     ///
     /// # Errors
     ///
@@ -257,6 +280,16 @@ impl WordSpace {
         }
         if self.normalization.scales_to_unit() {
             scale_to_unit(out);
+        }
+        if let Some(map) = &self.map {
+            let vector = out.to_vec();
+            for (out, row) in out.iter_mut().zip(map.chunks_exact(vector.len())) {
+                let products = row
+                    .iter()
+                    .zip(&vector)
+                    .map(|(&a, &x)| f64::from(a) * f64::from(x));
+                *out = products.sum::<f64>() as f32;
+            }
         }
         Ok(())
     }

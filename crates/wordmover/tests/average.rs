@@ -10,7 +10,7 @@ use wordmover::{
     document::{Word, WordCounts, WordProbabilities},
     document_model::{DocumentFitter, DocumentParams},
     similarity::cosine,
-    space::Normalization,
+    space::{Normalization, UnknownWords},
 };
 
 #[derive(Deserialize)]
@@ -42,6 +42,7 @@ fn case() -> Case {
     };
     let params = DocumentParams::default()
         .normalization(Normalization::None)
+        .unknown(UnknownWords::Skip)
         .tokenizer(tokenizer);
     let fitter = DocumentFitter::new(params.check().unwrap(), Arc::new(vectors));
     let mut fitter = fitter.word_probabilities(Some(probabilities));

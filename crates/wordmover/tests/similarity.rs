@@ -3,7 +3,12 @@
 use std::sync::Arc;
 
 use wordmover::{
-    EmbeddingParams, Similarity, WordVectors, document::WordProbabilities, similarity::FARTHEST,
+    EmbeddingParams, Similarity, Weighting, WordVectors,
+    document::WordProbabilities,
+    document_model::DocumentFitter,
+    similarity::FARTHEST,
+    space::{Metric, UnknownWords},
+    wmd,
 };
 
 const ALL: [Similarity; 8] = [
@@ -121,6 +126,18 @@ fn a_blend_needs_texts_enough_for_the_component_of_sif() {
         };
         (0..n).map(|i| (text(2 * i), text(2 * i + 1))).collect()
     };
+    let params = EmbeddingParams::for_similarity().documents;
+    let params = params.metric(Metric::Cosine).weighting(Weighting::Sif);
+    let vectors = Arc::new(WordVectors::builtin());
+    let probabilities = WordProbabilities::builtin(&vectors);
+    let fitter = DocumentFitter::new(params.check().unwrap(), vectors);
+    let mut fitter = fitter.word_probabilities(Some(probabilities));
+    fitter.observe(&fitter.word_counts("the corpus of SIF weights does not matter"));
+    let model = fitter.finish().unwrap();
+    let aligned = |(first, second): (&str, &str)| {
+        let (first, second) = (model.document_of(first), model.document_of(second));
+        1.0 - wmd::distance(model.space(), &first, &second).unwrap()
+    };
     for (n, is_mixed) in [(127, false), (128, true)] {
         let pairs = texts(n);
         let pairs: Vec<(&str, &str)> = pairs.iter().map(|(a, b)| (&a[..], &b[..])).collect();
@@ -131,9 +148,24 @@ fn a_blend_needs_texts_enough_for_the_component_of_sif() {
             of(Similarity::Sif),
         );
         for i in 0..n {
-            let due = (2.0 * wme[i] + sif[i]) / 3.0;
-            let due = if is_mixed { due } else { wme[i] };
+            let due = match is_mixed {
+                true => (2.0 * aligned(pairs[i]) + wme[i] + sif[i]) / 4.0,
+                false => (2.0 * aligned(pairs[i]) + wme[i]) / 3.0,
+            };
             assert!((blend[i] - due).abs() < 1e-12, "{n} pairs, pair {i}");
         }
     }
+}
+
+#[test]
+fn words_that_plain_vectors_lack_have_vectors_of_their_own() {
+    let words = ["cat", "dog"].map(str::to_owned).to_vec();
+    let vectors = WordVectors::from_rows("two", words, vec![1.0, 0.0, 0.0, 1.0], 2).unwrap();
+    assert_eq!(UnknownWords::default_for(&vectors), UnknownWords::Random);
+    let params = EmbeddingParams::for_similarity().n_features(16);
+    let pairs = [("a cat", "a zyrtecon"), ("a zyrtecon", "a zyrtecon")];
+    let found = Similarity::Wmd.of_pairs(&pairs, &params, &Arc::new(vectors), None);
+    let found = found.unwrap();
+    assert!(found[0] < 0.0 && found[0] > FARTHEST);
+    assert_eq!(found[1], 0.0);
 }

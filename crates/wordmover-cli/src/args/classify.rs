@@ -9,7 +9,9 @@ use wordmover::{
     random_documents::RandomWords,
     space::{Normalization, UnknownWords},
 };
-use wordmover_classify::{Cache, ClassWeights, KnnParams, Method, Protocol, Views, WmeParams};
+use wordmover_classify::{
+    Cache, ClassWeights, KnnParams, Learn, Method, Protocol, Views, WmeParams,
+};
 
 use super::groups::{parameter_error, set};
 use super::values::{at_least_one, at_least_two, named};
@@ -48,6 +50,10 @@ pub enum ClassWeightsOption {
 pub enum LearnOption {
     /// Weights of words, from the classes of the documents that hold them
     Weights,
+    /// A linear map of the word vectors, for --method knn-wmd
+    Metric,
+    /// Weights and metric, for --method knn-wmd
+    Both,
     /// Nothing beside the classifier
     None,
 }
@@ -100,8 +106,9 @@ pub struct LearningArguments {
     /// uniform with --protocol paper]
     #[arg(long, value_parser = named::<RandomWords>(), value_name = "DISTRIBUTION")]
     pub random_words: Option<RandomWords>,
-    /// What is learnt from labels beside the classifier: weights (of words) or none
-    /// [default: the better; none with --protocol paper]
+    /// What is learnt from labels beside the classifier: weights (of words) or none; with
+    /// --method knn-wmd also metric (a linear map of the word vectors) or both
+    /// [default: the better; none with --protocol paper or --method knn-wmd]
     #[arg(long, value_enum, hide_possible_values = true, value_name = "WHAT")]
     pub learn: Option<LearnOption>,
     /// How much documents count: equal, or balanced for classes of unequal size
@@ -173,6 +180,12 @@ impl LearningArguments {
         set(&mut params.n_folds, self.folds);
         let is_paper = params.protocol == Protocol::Paper;
         match self.learn {
+            Some(LearnOption::Metric | LearnOption::Both) => {
+                return Err(usage_error(
+                    "a metric is learnt with --method knn-wmd only: it does not help an SVM"
+                        .to_owned(),
+                ));
+            }
             Some(LearnOption::Weights) if is_paper => {
                 return Err(usage_error(
                     "--protocol paper learns no weights: leave --learn out".to_owned(),
@@ -218,7 +231,6 @@ impl LearningArguments {
             ("--d-max", !self.d_max.is_empty()),
             ("--random-words", self.random_words.is_some()),
             ("--views", self.views.is_some()),
-            ("--learn", self.learn.is_some()),
             (
                 "--class-weights",
                 self.class_weights == ClassWeightsOption::Balanced,
@@ -230,6 +242,22 @@ impl LearningArguments {
             )));
         }
         let mut params = KnnParams::new(self.protocol());
+        params.learn = match self.learn {
+            None | Some(LearnOption::None) => Learn::None,
+            Some(LearnOption::Weights) => Learn::Weights,
+            Some(LearnOption::Metric) => Learn::Metric,
+            Some(LearnOption::Both) => Learn::Both,
+        };
+        if params.learn != Learn::None && params.protocol == Protocol::Paper {
+            return Err(usage_error(
+                "--protocol paper learns nothing: leave --learn out".to_owned(),
+            ));
+        }
+        if params.learn != Learn::None && self.folds.is_some() {
+            return Err(usage_error(
+                "--folds is not for --learn: one part of the documents is held out".to_owned(),
+            ));
+        }
         self.set_embedding(&mut params.embedding);
         set(&mut params.n_folds, self.folds);
         if let Some(weights) = self.weights {

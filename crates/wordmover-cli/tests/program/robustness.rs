@@ -386,3 +386,24 @@ fn a_killed_run_leaves_a_file_that_the_next_one_removes_and_a_living_one_keeps_i
     living.kill().unwrap();
     living.wait().unwrap();
 }
+
+/// Nobody is told that a service is there which then is not.
+#[test]
+fn a_service_whose_files_cannot_be_used_says_only_that() {
+    let place = Place::with_docs();
+    for (option, sentence) in [
+        ("--model none.wme", "cannot read none.wme: no such file"),
+        (
+            "--classifier none.wmc",
+            "cannot read none.wmc: no such file",
+        ),
+        ("--index none.wmi", "cannot read none.wmi: no such file"),
+        (
+            "--index docs.txt",
+            "docs.txt: not a search index of wordmover",
+        ),
+    ] {
+        let ended = place.run(&format!("serve --port 0 {option}"));
+        ended.failed(1, sentence);
+    }
+}

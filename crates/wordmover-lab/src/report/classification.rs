@@ -358,6 +358,75 @@ pub fn classifier(out: &mut String, records: &[crate::classifier::Record]) -> Re
     Ok(())
 }
 
+/// The same with other vectors.
+pub fn classifier_vectors(
+    out: &mut String,
+    defaults: &[crate::classifier::Record],
+    others: &[crate::classifier::Record],
+) -> Result<()> {
+    let definition = &others[0].definition;
+    let name = definition.vectors.as_deref().unwrap_or("built-in");
+    writeln!(
+        out,
+        "\n### {}\n\nThe same command and R = {} with the vectors {name}.\n\n\
+         | corpus | built-in | {name} | difference |\n| --- | --- | --- | --- |",
+        definition.title, definition.n_features
+    )?;
+    let mut differences = Vec::new();
+    for other in others {
+        let same = |record: &&crate::classifier::Record| record.corpus.name == other.corpus.name;
+        let Some(default) = defaults.iter().find(same) else {
+            continue;
+        };
+        let (built_in, named) = (100.0 * default.accuracy(), 100.0 * other.accuracy());
+        differences.push(built_in - named);
+        let difference = built_in - named;
+        writeln!(
+            out,
+            "| {} | {built_in:.1} | {named:.1} | {difference:+.1} |",
+            other.corpus.name
+        )?;
+    }
+    let mean = differences.iter().sum::<f64>() / differences.len().max(1) as f64;
+    writeln!(out, "| mean | | | {mean:+.2} |")?;
+    writeln!(out, "\n{}.", run_of(&others[0].environment))?;
+    Ok(())
+}
+
+/// The same with more features.
+pub fn classifier_features(
+    out: &mut String,
+    defaults: &[crate::classifier::Record],
+    others: &[crate::classifier::Record],
+) -> Result<()> {
+    writeln!(
+        out,
+        "\n### {}\n\nThe same command by R: accuracy and seconds of training.\n\n\
+         | corpus | R | accuracy | training, s |\n| --- | --- | --- | --- |",
+        others[0].definition.title
+    )?;
+    let mut names: Vec<&str> = others.iter().map(|r| r.corpus.name.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    for name in names {
+        let mut of_corpus: Vec<_> = defaults.iter().chain(others).collect();
+        of_corpus.retain(|record| record.corpus.name == name);
+        of_corpus.sort_by_key(|record| record.definition.n_features);
+        for record in of_corpus {
+            let seconds: f64 = record.splits.iter().map(|s| s.training_seconds).sum();
+            writeln!(
+                out,
+                "| {name} | {} | {:.1} | {:.0} |",
+                record.definition.n_features,
+                100.0 * record.accuracy(),
+                seconds / record.splits.len().max(1) as f64
+            )?;
+        }
+    }
+    writeln!(out, "\n{}.", run_of(&others[0].environment))?;
+    Ok(())
+}
+
 /// Figure 3.
 pub fn lengths(out: &mut String, records: &[lengths::Record], file: &str) -> Result<()> {
     let definition = &records[0].definition;

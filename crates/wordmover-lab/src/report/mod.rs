@@ -42,13 +42,26 @@ pub fn write(records: &Path, output: &Path, page: &Path) -> Result<()> {
         plots::features(&pictures.join(file), &compared)?;
         classification::feature_plots(&mut out, file)?;
     }
-    let mut classifiers: Vec<crate::classifier::Record> = records.read_all("classifier-")?;
-    classifiers.sort_by_key(|record| {
-        let runs = &record.definition.run;
-        runs.iter().position(|run| run.corpus == record.corpus.name)
-    });
-    if !classifiers.is_empty() {
-        classification::classifier(&mut out, &classifiers)?;
+    let classifiers = |name: &str| -> Result<Vec<crate::classifier::Record>> {
+        let mut found: Vec<crate::classifier::Record> = records.read_all(name)?;
+        found.sort_by_key(|record| {
+            let runs = &record.definition.run;
+            let place = runs.iter().position(|run| run.corpus == record.corpus.name);
+            (record.definition.n_features, place)
+        });
+        Ok(found)
+    };
+    let defaults = classifiers("classifier-")?;
+    if !defaults.is_empty() {
+        classification::classifier(&mut out, &defaults)?;
+        let with_glove = classifiers("glove-")?;
+        if !with_glove.is_empty() {
+            classification::classifier_vectors(&mut out, &defaults, &with_glove)?;
+        }
+        let more = classifiers("features-")?;
+        if !more.is_empty() {
+            classification::classifier_features(&mut out, &defaults, &more)?;
+        }
     }
     let others: Vec<crate::baselines::Record> = records.read_all("baselines-")?;
     let systems = baselines::Systems::new(&others, &compared);

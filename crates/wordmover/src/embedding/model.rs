@@ -348,6 +348,14 @@ impl WordMoversEmbedding {
         self.documents.corpus()
     }
 
+    /// The same model without what its corpus says of words.
+    pub(crate) fn without_word_counts(&self) -> Self {
+        WordMoversEmbedding {
+            documents: Arc::new(self.documents.without_word_counts()),
+            ..self.clone()
+        }
+    }
+
     /// The random documents.
     #[must_use]
     pub fn random_documents(&self) -> &RandomDocuments {

@@ -7,7 +7,7 @@ use super::open::SearchIndex;
 use super::segment::Segment;
 use crate::document::{Document, Word};
 use crate::error::Result;
-use crate::neighbors::{Loaded, RelaxedTerms, SearchedCorpus, WordBlock};
+use crate::neighbors::{BoundTerms, Loaded, SearchedCorpus, TypicalWords, WordBlock};
 use crate::space::WordSpace;
 
 /// Word vectors decoded at once: they stay in the first cache.
@@ -100,14 +100,18 @@ impl SearchedCorpus for SearchIndex {
             .map_or(0, |s| s.first_document + s.entry.documents)
     }
 
-    fn relaxed_distance(&self, document: usize, terms: RelaxedTerms) -> Result<Option<f64>> {
+    fn typical_words(&self) -> &TypicalWords {
+        self.typical_words.get_or_init(|| TypicalWords::of(self))
+    }
+
+    fn first_bound(&self, document: usize, terms: BoundTerms) -> Result<Option<f64>> {
         let (segment, i) = self.place(document);
         let bag = self.found(segment.bag(i))?;
         if bag.len() == 0 {
             return Ok(None);
         }
-        match terms.sum(bag) {
-            distance if distance.is_finite() => Ok(Some(distance)),
+        match terms.bound(bag) {
+            bound if bound.is_finite() => Ok(Some(bound)),
             _ => self.found(Err(
                 segment.bad("a bag in it has an unknown word or no weight")
             )),

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::IndexError;
 use super::manifest::{FileEntry, Ids, MANIFEST, Manifest, invalid};
@@ -11,6 +11,7 @@ use crate::document::BagRules;
 use crate::embedding::WordMoversEmbedding;
 use crate::error::{Error, Result};
 use crate::format::ModelFile;
+use crate::neighbors::TypicalWords;
 use crate::vectors::WordVectors;
 
 /// A reader that meets a writer just when it removes old files begins again.
@@ -27,6 +28,7 @@ pub struct SearchIndex {
     pub(super) manifest: Manifest,
     pub(super) segments: Vec<Segment>,
     pub(super) model: WordMoversEmbedding,
+    pub(super) typical_words: OnceLock<TypicalWords>,
 }
 
 /// What is in an index.
@@ -114,6 +116,7 @@ impl SearchIndex {
             manifest,
             segments,
             model,
+            typical_words: OnceLock::new(),
         })
     }
 

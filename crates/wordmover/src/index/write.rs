@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use hashbrown::HashSet;
 use rayon::prelude::*;
@@ -13,7 +13,7 @@ use super::IndexError;
 use super::manifest::{FileEntry, Ids, Manifest, RemovedEntry, SegmentEntry, Writing, invalid};
 use super::open::{SearchIndex, is_index};
 use super::segment_writer::{self, Entry};
-use crate::document::{BagRules, Document, Word, WordCounts};
+use crate::document::{BagRules, Document, Weighting, Word, WordCounts};
 use crate::embedding::{EmbeddingParams, EmbeddingStatistics, Fitter, WordMoversEmbedding};
 use crate::error::{Error, Result};
 use crate::neighbors::scale_to_unit;
@@ -122,7 +122,7 @@ impl SearchIndex {
             return Err(invalid(path, IndexError::Empty));
         }
         let mut fitter = Fitter::new(params.embedding.clone().check()?, vectors);
-        if params.embedding.documents.bag.weighting == crate::Weighting::Sif {
+        if params.embedding.documents.bag.weighting == Weighting::Sif {
             // As `wordmover search` has it: probabilities of the documents themselves.
             fitter = fitter.word_probabilities(None);
         }
@@ -178,6 +178,7 @@ impl SearchIndex {
             manifest,
             segments: Vec::new(),
             model,
+            typical_words: OnceLock::new(),
         };
         index.append(&mut writing, documents, progress)?;
         writing.commit(&mut index.manifest)?;
@@ -267,6 +268,7 @@ impl SearchIndex {
             },
             segments: Vec::new(),
             model: self.model.clone(),
+            typical_words: OnceLock::new(),
         };
         let live: Vec<(usize, usize)> = (0..self.segments.len())
             .flat_map(|s| (0..self.segments[s].entry.documents).map(move |i| (s, i)))
@@ -448,8 +450,18 @@ pub(super) fn in_folder<T>(
     made
 }
 
+/// How frequent words are stays out where no weight asks for it: it would be nearly all of the
+/// file, and of the time that it takes to open an index.
 pub(super) fn write_model(writing: &mut Writing, model: &WordMoversEmbedding) -> Result<FileEntry> {
-    writing.write("model", "wme", &[&model.to_bytes(false)?])
+    let documents = model.documents();
+    let asks_for_frequencies = documents.rules().weighting != Weighting::Nbow
+        || documents.rules().min_count > 1
+        || documents.corpus().factors().is_some();
+    let bytes = match asks_for_frequencies {
+        true => model.to_bytes(false)?,
+        false => model.without_word_counts().to_bytes(false)?,
+    };
+    writing.write("model", "wme", &[&bytes])
 }
 
 /// Vectors that are not built in go into the index, so that it needs no others.

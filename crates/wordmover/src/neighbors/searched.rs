@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::TypicalWords;
 use crate::document::{Document, Word};
 use crate::error::Result;
 use crate::space::WordSpace;
@@ -29,9 +30,11 @@ pub(crate) trait SearchedCorpus {
     /// Documents are numbered below this.
     fn n_documents(&self) -> usize;
 
-    /// The relaxed distance of a document, `None` if it has no words or is not there any
-    /// more.
-    fn relaxed_distance(&self, document: usize, terms: RelaxedTerms) -> Result<Option<f64>>;
+    /// What its documents are made of.
+    fn typical_words(&self) -> &TypicalWords;
+
+    /// The first bound of a document, `None` if it has no words or is not there any more.
+    fn first_bound(&self, document: usize, terms: BoundTerms) -> Result<Option<f64>>;
 
     /// A document and the numbers of its words; without words if it is not there any more.
     fn document<'s>(
@@ -56,27 +59,39 @@ pub(crate) struct Loaded {
     pub numbers: Vec<u32>,
 }
 
-/// By number of a word: what its relaxed distance is made of.
+/// What the first bounds of documents are made of; lists are by number of a word.
 #[derive(Clone, Copy)]
-pub(crate) struct RelaxedTerms<'t> {
-    /// Lower bound of the distance to the nearest word of the query other than itself.
-    pub nearest: &'t [f64],
+pub(crate) struct BoundTerms<'t> {
+    /// The value of the query if a document shares no word with it: its weights by its duals.
+    pub query: f64,
+    /// The dual of the word as a source: what a unit of its mass costs beyond the duals of
+    /// the query, wherever it goes.
+    pub duals: &'t [f32],
     /// The weight it has in the query.
     pub kept: &'t [f64],
+    /// The dual it has in the query.
+    pub kept_duals: &'t [f64],
 }
 
-impl RelaxedTerms<'_> {
-    /// The relaxed distance of a document's words and weights; NaN if one of them has a
-    /// number that no word has.
+impl BoundTerms<'_> {
+    /// The bound of a document's words and weights; NaN if one of them has a number that no
+    /// word has.
+    ///
+    /// A word of both documents keeps the mass that both have there: only the excess is a
+    /// source, and what is kept demands nothing.
     #[inline]
-    pub fn sum(self, words: impl Iterator<Item = (u32, f64)>) -> f64 {
+    pub fn bound(self, words: impl Iterator<Item = (u32, f64)>) -> f64 {
         let terms = words.map(|(number, weight)| {
             let number = number as usize;
-            match (self.kept.get(number), self.nearest.get(number)) {
-                (Some(kept), Some(nearest)) => (weight - kept).max(0.0) * nearest,
+            match (self.duals.get(number), self.kept.get(number)) {
+                (Some(&dual), Some(&0.0)) => weight * f64::from(dual),
+                (Some(&dual), Some(&kept)) => {
+                    let excess = (weight - kept).max(0.0) * f64::from(dual);
+                    excess - weight.min(kept) * self.kept_duals[number]
+                }
                 _ => f64::NAN,
             }
         });
-        terms.sum()
+        terms.sum::<f64>() + self.query
     }
 }

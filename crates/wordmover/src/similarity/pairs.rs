@@ -20,9 +20,11 @@ use super::cosine;
 /// no known word: words of length 1, and directions, cannot be farther apart.
 pub const FARTHEST: f64 = -2.0;
 
-/// How much of [`Similarity::Blend`] is SIF's, chosen on training files
-/// (docs/similarity-study.md).
-const SIF_SHARE: f64 = 1.0 / 3.0;
+/// How much of [`Similarity::Blend`] is WME's, SIF's and the aligned cosine's, chosen on
+/// training files (docs/similarity-study.md).
+const WME_SHARE: f64 = 0.25;
+const SIF_SHARE: f64 = 0.25;
+const ALIGNED_SHARE: f64 = 0.5;
 
 /// So many distinct texts have a first principal component worth removing; the embedding
 /// fills its own sample up with background documents below that, SIF has none.
@@ -32,8 +34,10 @@ const LEAST_TEXTS: usize = 256;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Similarity {
-    /// Two thirds [`Wme`](Similarity::Wme) and one third [`Sif`](Similarity::Sif); with fewer
-    /// than 256 distinct texts, `Wme` alone.
+    /// Three cosines together: half is the mean cosine of the words that the best alignment
+    /// pairs (one minus the Word Mover's Distance of SIF-weighted bags with cosines as ground
+    /// costs), a quarter [`Wme`](Similarity::Wme), a quarter [`Sif`](Similarity::Sif). With
+    /// fewer than 256 distinct texts there is no `Sif`, and the others keep their ratio.
     Blend,
     /// Cosine of Word Mover's Embeddings.
     Wme,
@@ -56,7 +60,7 @@ pub enum Similarity {
 }
 
 names!(Similarity, "similarity":
-    Blend "blend" "two thirds wme, one third sif; wme alone with fewer than 256 distinct texts",
+    Blend "blend" "half the mean cosine of the words that the best alignment pairs, a quarter wme, a quarter sif (no sif with fewer than 256 distinct texts)",
     Wme "wme" "cosine of Word Mover's Embeddings",
     Kernel "kernel" "Word Mover's Kernel, estimated",
     Wmd "wmd" "negative Word Mover's Distance",
@@ -88,6 +92,31 @@ impl Similarity {
         if self == Similarity::Blend {
             return blend(pairs, params, vectors, probabilities);
         }
+        let corpus = Corpus::of(pairs, &self.settings(params), vectors, probabilities)?;
+        match self {
+            Similarity::Wmd | Similarity::Wrd => {
+                let distances = corpus.distances(self == Similarity::Wrd)?;
+                // Not the negative of 0, which would read as -0.
+                let score = |distance: Option<f64>| distance.map_or(FARTHEST, |d| 0.0 - d);
+                Ok(distances.into_iter().map(score).collect())
+            }
+            // Nothing to fit on: nothing is like anything.
+            _ if corpus.is_empty() => Ok(vec![0.0; pairs.len()]),
+            Similarity::Blend | Similarity::Wme | Similarity::Kernel => {
+                with_model(&corpus.fitter.finish()?, &corpus.counts)
+            }
+            Similarity::Average | Similarity::Tfidf | Similarity::Sif => {
+                let n_components = usize::from(self == Similarity::Sif);
+                let documents = Arc::new(corpus.fitter.finish_documents()?);
+                let model = AveragedVectors::fit(documents, n_components, &corpus.counts)?;
+                let rows = model.embed(&corpus.counts)?;
+                Ok(scores(&rows, model.dim()))
+            }
+        }
+    }
+
+    /// `params` with what the measure itself settles.
+    fn settings(self, params: &EmbeddingParams) -> EmbeddingParams {
         let mut params = params.clone();
         match self {
             Similarity::Blend | Similarity::Wme => {}
@@ -97,18 +126,12 @@ impl Similarity {
             }
             Similarity::Wmd => {
                 params.documents.normalization = Normalization::Unit;
-                params.documents.bag = BagRules {
-                    max_words: 1 << 24,
-                    ..BagRules::default()
-                };
+                params.documents.bag = all_words(Weighting::Nbow);
             }
             Similarity::Wrd => {
                 params.documents.normalization = Normalization::None;
                 params.documents.metric = Metric::Cosine;
-                params.documents.bag = BagRules {
-                    max_words: 1 << 24,
-                    ..BagRules::default()
-                };
+                params.documents.bag = all_words(Weighting::Nbow);
             }
             Similarity::Average | Similarity::Tfidf | Similarity::Sif => {
                 params.documents.normalization = Normalization::None;
@@ -120,55 +143,7 @@ impl Similarity {
                 };
             }
         }
-        let fitter = Fitter::new(params.check()?, vectors.clone());
-        let mut fitter = fitter.word_probabilities(probabilities.cloned());
-        let counts: Vec<WordCounts> = pairs
-            .par_iter()
-            .flat_map_iter(|(first, second)| {
-                [first.as_ref(), second.as_ref()].map(|text| fitter.word_counts(text))
-            })
-            .collect();
-        // Nothing to fit on: nothing is like anything.
-        if !counts.iter().any(|counts| fitter.has_words(counts)) {
-            let score = if matches!(self, Similarity::Wmd | Similarity::Wrd) {
-                FARTHEST
-            } else {
-                0.0
-            };
-            return Ok(vec![score; pairs.len()]);
-        }
-        counts.iter().for_each(|counts| fitter.observe(counts));
-        match self {
-            Similarity::Blend | Similarity::Wme | Similarity::Kernel => {
-                with_model(&fitter.finish()?, &counts)
-            }
-            Similarity::Wmd | Similarity::Wrd => {
-                let model = fitter.finish_documents()?;
-                let document = |counts: &WordCounts| {
-                    let document = model.document(counts);
-                    match self {
-                        Similarity::Wrd => wmd::word_rotator_document(model.space(), &document),
-                        _ => Ok(document),
-                    }
-                };
-                let distance = |pair: &[WordCounts]| {
-                    let (first, second) = (document(&pair[0])?, document(&pair[1])?);
-                    if first.is_empty() || second.is_empty() {
-                        return Ok(FARTHEST);
-                    }
-                    // Not the negative of 0, which would read as -0.
-                    Ok(0.0 - wmd::distance(model.space(), &first, &second)?)
-                };
-                counts.par_chunks_exact(2).map(distance).collect()
-            }
-            Similarity::Average | Similarity::Tfidf | Similarity::Sif => {
-                let n_components = usize::from(self == Similarity::Sif);
-                let documents = Arc::new(fitter.finish_documents()?);
-                let model = AveragedVectors::fit(documents, n_components, &counts)?;
-                let rows = model.embed(&counts)?;
-                Ok(scores(&rows, model.dim()))
-            }
-        }
+        params
     }
 
     /// Scores pairs of texts with a model fitted elsewhere, by the cosine of its
@@ -191,22 +166,120 @@ impl Similarity {
     }
 }
 
+/// The texts of all pairs, and what was observed in them.
+struct Corpus {
+    fitter: Fitter,
+    /// Of each pair's first text, then its second.
+    counts: Vec<WordCounts>,
+}
+
+impl Corpus {
+    fn of(
+        pairs: &[(impl AsRef<str> + Sync, impl AsRef<str> + Sync)],
+        params: &EmbeddingParams,
+        vectors: &Arc<WordVectors>,
+        probabilities: Option<&WordProbabilities>,
+    ) -> Result<Corpus> {
+        let fitter = Fitter::new(params.clone().check()?, vectors.clone());
+        let mut fitter = fitter.word_probabilities(probabilities.cloned());
+        let counts: Vec<WordCounts> = pairs
+            .par_iter()
+            .flat_map_iter(|(first, second)| {
+                [first.as_ref(), second.as_ref()].map(|text| fitter.word_counts(text))
+            })
+            .collect();
+        counts.iter().for_each(|counts| fitter.observe(counts));
+        Ok(Corpus { fitter, counts })
+    }
+
+    /// Whether no text has a known word.
+    fn is_empty(&self) -> bool {
+        !self
+            .counts
+            .iter()
+            .any(|counts| self.fitter.has_words(counts))
+    }
+
+    /// The exact distance of each pair's texts; none where one of them has no known word.
+    fn distances(self, is_rotator: bool) -> Result<Vec<Option<f64>>> {
+        if self.is_empty() {
+            return Ok(vec![None; self.counts.len() / 2]);
+        }
+        let model = self.fitter.finish_documents()?;
+        let document = |counts: &WordCounts| {
+            let document = model.document(counts);
+            if is_rotator {
+                wmd::word_rotator_document(model.space(), &document)
+            } else {
+                Ok(document)
+            }
+        };
+        let distance = |pair: &[WordCounts]| {
+            let (first, second) = (document(&pair[0])?, document(&pair[1])?);
+            if first.is_empty() || second.is_empty() {
+                return Ok(None);
+            }
+            wmd::distance(model.space(), &first, &second).map(Some)
+        };
+        self.counts.par_chunks_exact(2).map(distance).collect()
+    }
+}
+
 fn blend(
     pairs: &[(impl AsRef<str> + Sync, impl AsRef<str> + Sync)],
     params: &EmbeddingParams,
     vectors: &Arc<WordVectors>,
     probabilities: Option<&WordProbabilities>,
 ) -> Result<Vec<f64>> {
-    let mut scores = Similarity::Wme.of_pairs(pairs, params, vectors, probabilities)?;
+    let mut parts = vec![
+        (
+            ALIGNED_SHARE,
+            aligned_cosines(pairs, params, vectors, probabilities)?,
+        ),
+        (
+            WME_SHARE,
+            Similarity::Wme.of_pairs(pairs, params, vectors, probabilities)?,
+        ),
+    ];
     let texts = pairs.iter().flat_map(|(a, b)| [a.as_ref(), b.as_ref()]);
     let distinct: HashSet<&str> = texts.collect();
     if distinct.len() >= LEAST_TEXTS {
         let of_sif = Similarity::Sif.of_pairs(pairs, params, vectors, probabilities)?;
-        for (score, of_sif) in scores.iter_mut().zip(of_sif) {
-            *score = (1.0 - SIF_SHARE) * *score + SIF_SHARE * of_sif;
-        }
+        parts.push((SIF_SHARE, of_sif));
     }
-    Ok(scores)
+    let total: f64 = parts.iter().map(|(share, _)| share).sum();
+    let score = |i| {
+        parts
+            .iter()
+            .map(|(share, scores)| share * scores[i])
+            .sum::<f64>()
+            / total
+    };
+    Ok((0..pairs.len()).map(score).collect())
+}
+
+/// The mean cosine of the words that the best alignment of two texts pairs, 0 where a text
+/// has no known word: one minus the Word Mover's Distance with cosines as ground costs.
+fn aligned_cosines(
+    pairs: &[(impl AsRef<str> + Sync, impl AsRef<str> + Sync)],
+    params: &EmbeddingParams,
+    vectors: &Arc<WordVectors>,
+    probabilities: Option<&WordProbabilities>,
+) -> Result<Vec<f64>> {
+    let mut params = params.clone();
+    params.documents.metric = Metric::Cosine;
+    params.documents.bag = all_words(Weighting::Sif);
+    let corpus = Corpus::of(pairs, &params, vectors, probabilities)?;
+    let cosine = |distance: Option<f64>| distance.map_or(0.0, |distance| 1.0 - distance);
+    Ok(corpus.distances(false)?.into_iter().map(cosine).collect())
+}
+
+fn all_words(weighting: Weighting) -> BagRules {
+    BagRules {
+        weighting,
+        max_words: 1 << 24,
+        ..BagRules::default()
+    }
 }
 
 fn with_model(model: &WordMoversEmbedding, counts: &[WordCounts]) -> Result<Vec<f64>> {

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use wordmover::text::{StopWords, Tokenizer};
 use wordmover::{
-    EmbeddingParams, WordVectors, random_documents::RandomWords, space::Normalization,
+    EmbeddingParams, WordVectors,
+    random_documents::RandomWords,
+    space::{Normalization, UnknownWords},
 };
 
 /// Words of one letter and their vectors.
@@ -32,7 +34,10 @@ pub fn params() -> EmbeddingParams {
         stop_words: StopWords::None,
         ..Tokenizer::default()
     };
-    EmbeddingParams::default()
+    let mut params = EmbeddingParams::default();
+    // There are no other words.
+    params.documents.unknown = Some(UnknownWords::Skip);
+    params
         .tokenizer(tokenizer)
         .normalization(Normalization::None)
         .random_words(RandomWords::Vocabulary)

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::*;
-use crate::document::Document;
+use crate::document::{Document, Weighting};
 use crate::index::{Hit, SearchBy, SearchOptions};
 use crate::neighbors::{EmbeddingIndex, Neighbor, WmdIndex};
 
@@ -156,6 +156,25 @@ fn words_without_a_vector_are_found_as_words() {
     assert!(
         !index.has_words("plugh") && index.search("plugh", 5, SearchBy::Wmd).unwrap().is_empty()
     );
+}
+
+/// Otherwise the time to open an index would grow with its vocabulary.
+#[test]
+fn frequencies_of_words_are_kept_only_where_weights_ask_for_them() {
+    let texts = texts(30, 3);
+    for (weighting, is_kept) in [(Weighting::Nbow, false), (Weighting::Tfidf, true)] {
+        let place = Place::new();
+        let mut params = params(UnknownWords::Random);
+        params.embedding.documents.bag.weighting = weighting;
+        let documents = numbered(&texts);
+        let built = SearchIndex::build(&place.path(), &params, vectors(), &documents).unwrap();
+        let opened = SearchIndex::open(&place.path(), None).unwrap();
+        for index in [built, opened] {
+            let corpus = index.model().corpus();
+            assert_eq!(!corpus.words().is_empty(), is_kept, "{weighting}");
+            assert_eq!(corpus.n_documents(), 30);
+        }
+    }
 }
 
 #[test]
