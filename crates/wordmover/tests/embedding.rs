@@ -656,7 +656,8 @@ fn an_accelerator_makes_the_same_features() {
     let mut texts = many_texts();
     texts.push("xyzzy".to_owned());
     let params = EmbeddingParams::default().n_features(40).d_max(5);
-    let params = params.tokenizer(toy::params().documents.tokenizer);
+    let mut params = params.tokenizer(toy::params().documents.tokenizer);
+    params.documents.unknown = toy::params().documents.unknown;
     let fit = |accelerator: Option<Arc<dyn Accelerator>>| {
         let mut fitter = Fitter::new(params.clone().check().unwrap(), toy::vectors());
         fitter = fitter.accelerator(accelerator);
