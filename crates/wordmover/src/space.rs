@@ -77,12 +77,12 @@ names!(UnknownWords, "unknown":
 
 impl UnknownWords {
     /// What is done where nothing else is asked for: words are composed where the vectors
-    /// have subwords, and get a vector of their own otherwise (docs/similarity-study.md).
+    /// have subwords, and dropped otherwise.
     #[must_use]
     pub fn default_for(vectors: &WordVectors) -> Self {
         match vectors.has_subwords() {
             true => UnknownWords::Compose,
-            false => UnknownWords::Random,
+            false => UnknownWords::Skip,
         }
     }
 

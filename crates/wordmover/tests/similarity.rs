@@ -3,12 +3,8 @@
 use std::sync::Arc;
 
 use wordmover::{
-    EmbeddingParams, Similarity, Weighting, WordVectors,
-    document::WordProbabilities,
-    document_model::DocumentFitter,
-    similarity::FARTHEST,
-    space::{Metric, UnknownWords},
-    wmd,
+    EmbeddingParams, Similarity, Weighting, WordVectors, document::WordProbabilities,
+    document_model::DocumentFitter, similarity::FARTHEST, space::Metric, wmd,
 };
 
 const ALL: [Similarity; 8] = [
@@ -155,17 +151,4 @@ fn a_blend_needs_texts_enough_for_the_component_of_sif() {
             assert!((blend[i] - due).abs() < 1e-12, "{n} pairs, pair {i}");
         }
     }
-}
-
-#[test]
-fn words_that_plain_vectors_lack_have_vectors_of_their_own() {
-    let words = ["cat", "dog"].map(str::to_owned).to_vec();
-    let vectors = WordVectors::from_rows("two", words, vec![1.0, 0.0, 0.0, 1.0], 2).unwrap();
-    assert_eq!(UnknownWords::default_for(&vectors), UnknownWords::Random);
-    let params = EmbeddingParams::for_similarity().n_features(16);
-    let pairs = [("a cat", "a zyrtecon"), ("a zyrtecon", "a zyrtecon")];
-    let found = Similarity::Wmd.of_pairs(&pairs, &params, &Arc::new(vectors), None);
-    let found = found.unwrap();
-    assert!(found[0] < 0.0 && found[0] > FARTHEST);
-    assert_eq!(found[1], 0.0);
 }
