@@ -110,18 +110,7 @@ pub(crate) fn run(
         choice.k,
         100.0 * choice.accuracy
     ))?;
-    let documents = voters.model.documents(test.texts());
-    let neighbors = reporter.time("neighbours of test documents", |reporter| {
-        let name = "neighbours of test documents";
-        voters.neighbors(&documents, choice.k, None, name, cache, reporter)
-    })?;
-    Ok(KnnOutcome {
-        predicted: voters.predict(&neighbors, choice.k, train.most_frequent_class())?,
-        choice,
-        curves,
-        n_train_without_words: train.len() - voters.labels.len(),
-        n_test_without_words: documents.iter().filter(|bag| bag.is_empty()).count(),
-    })
+    voters.outcome(choice, curves, train, test, cache, reporter)
 }
 
 /// The training documents that have words.
@@ -151,8 +140,32 @@ impl Voters {
         })
     }
 
+    /// Classifies the test documents.
+    pub fn outcome(
+        &self,
+        choice: KnnChoice,
+        curves: Vec<KnnCurve>,
+        train: &LabeledCorpus,
+        test: &LabeledCorpus,
+        cache: &Cache,
+        reporter: &mut Reporter,
+    ) -> Result<KnnOutcome> {
+        let documents = self.model.documents(test.texts());
+        let name = "neighbours of test documents";
+        let neighbors = reporter.time(name, |reporter| {
+            self.neighbors(&documents, choice.k, None, name, cache, reporter)
+        })?;
+        Ok(KnnOutcome {
+            predicted: self.predict(&neighbors, choice.k, train.most_frequent_class())?,
+            choice,
+            curves,
+            n_train_without_words: train.len() - self.labels.len(),
+            n_test_without_words: documents.iter().filter(|bag| bag.is_empty()).count(),
+        })
+    }
+
     /// The class that the `k` nearest of each document vote for.
-    pub fn predict(
+    fn predict(
         &self,
         neighbors: &[Neighbors],
         k: usize,

@@ -21,10 +21,10 @@ use crate::params::KnnParams;
 use crate::progress::{Event, Reporter};
 use crate::training_documents::{self, TrainingDocuments};
 
-/// Every so many documents one is held out, but no more than so many of them: judging takes
-/// an exact search each.
-const HELD_OUT_PART: usize = 6;
-const MOST_HELD_OUT: usize = 600;
+/// Share of the documents that is held out, but about so many at most: judging takes an exact
+/// search each.
+const HELD_OUT_SHARE: f64 = 1.0 / 6.0;
+const MOST_HELD_OUT: f64 = 600.0;
 
 /// Rounds of steps; after each, documents held out are judged.
 const ROUNDS: usize = 6;
@@ -107,21 +107,11 @@ pub(crate) fn run(
             all.voters(&judged, &start, &learner)?
         }
     };
-    let documents = voters.model.documents(test.texts());
-    let neighbors = reporter.time("neighbours of test documents", |reporter| {
-        let name = "neighbours of test documents";
-        voters.neighbors(&documents, k, None, name, cache, reporter)
-    })?;
-    Ok(KnnOutcome {
-        predicted: voters.predict(&neighbors, k, train.most_frequent_class())?,
-        curves: vec![KnnCurve {
-            weighting: judged.weighting,
-            accuracies: judged.accuracies,
-        }],
-        choice,
-        n_train_without_words: train.len() - labels.len(),
-        n_test_without_words: documents.iter().filter(|bag| bag.is_empty()).count(),
-    })
+    let curves = vec![KnnCurve {
+        weighting: judged.weighting,
+        accuracies: judged.accuracies,
+    }];
+    voters.outcome(choice, curves, train, test, cache, reporter)
 }
 
 /// Tries starts, then steps from the best of them, on documents held out.
@@ -132,12 +122,13 @@ fn choose(
     reporter: &mut Reporter,
 ) -> Result<Judged> {
     let seed = params.embedding.seed;
-    let n_held_out = (train.len() / HELD_OUT_PART).clamp(1, MOST_HELD_OUT);
-    let held_out = split::stratified_sample(train.labels(), n_held_out, seed);
-    let is_held_out = |row: &usize| held_out.binary_search(row).is_ok();
-    let rest: Vec<usize> = (0..train.len()).filter(|row| !is_held_out(row)).collect();
-    let (learnt_from, judged_on) = (train.select(&rest), train.select(&held_out));
-    learnt_from.check_classes("training documents that are not held out")?;
+    let held_out = HELD_OUT_SHARE.min(MOST_HELD_OUT / train.len() as f64);
+    // Every class keeps a document to learn from.
+    let splits = split::stratified_random_splits(train.labels(), 1.0 - held_out, 1, seed)?;
+    let (learnt_from, judged_on) = (
+        train.select(&splits[0].train),
+        train.select(&splits[0].test),
+    );
     let part = Part::new(params, &learnt_from)?;
 
     let judge = |voters: &Voters, reporter: &mut Reporter| -> Result<Vec<f64>> {

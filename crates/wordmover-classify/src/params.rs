@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 use wordmover::random_documents::RandomWords;
-use wordmover::{EmbeddingParams, Weighting, space::UnknownWords};
+use wordmover::{
+    EmbeddingParams, Weighting,
+    space::{Metric, UnknownWords},
+};
 use wordmover_learn::linear::ClassWeights;
 
 use crate::error::{Error, Result};
@@ -244,6 +247,11 @@ impl KnnParams {
     pub(crate) fn check(&self) -> Result<()> {
         check_some("the list of weightings", self.weightings.len())?;
         check_some("the greatest K", self.max_k)?;
+        let metric = self.embedding.documents.metric;
+        if self.learn != Learn::None && metric != Metric::Euclidean {
+            let requirement = "euclidean where the space is learnt";
+            return Err(invalid("the metric", metric, requirement));
+        }
         self.embedding.clone().check()?;
         check_folds(self.n_folds)
     }

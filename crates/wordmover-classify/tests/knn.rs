@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use toy::{corpus, corpus_of, silent, texts};
+use wordmover::space::Metric;
 use wordmover::{Document, Weighting, WordMoversEmbedding, wmd};
 use wordmover_classify::{
     Cache, CrossValidation, Error, Event, KnnParams, LabeledCorpus, Learn, Method, Protocol,
@@ -167,4 +168,32 @@ fn a_learnt_space_is_the_same_for_any_number_of_threads_and_never_refuses_a_star
         assert_eq!(curves.len(), 1);
         assert_eq!(outcome.1.len(), 20);
     }
+}
+
+#[test]
+fn a_space_is_learnt_from_six_documents_and_with_euclidean_costs_only() {
+    // Three classes of two: each keeps a document to learn from.
+    let (train, test) = (corpus(6, 1), corpus(8, 2));
+    let mut params = KnnParams::new(Protocol::Fast);
+    params.learn = Learn::Both;
+    let outcome = evaluate(
+        &Method::KnnWmd(params.clone()),
+        &train,
+        &test,
+        &Cache::none(),
+        &silent,
+    );
+    assert_eq!(outcome.unwrap().predicted.len(), 8);
+    params.embedding.documents.metric = Metric::Cosine;
+    let refused = evaluate(
+        &Method::KnnWmd(params),
+        &train,
+        &test,
+        &Cache::none(),
+        &silent,
+    );
+    assert_eq!(
+        refused.unwrap_err().to_string(),
+        "the metric is cosine: it must be euclidean where the space is learnt"
+    );
 }
