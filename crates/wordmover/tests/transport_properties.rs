@@ -365,6 +365,43 @@ fn costs_and_masses_of_every_kind_are_certified_for_pairs() {
     }
 }
 
+/// Problems that the graph of sinks would augment for long, and hands over.
+#[test]
+fn what_takes_one_solver_long_is_certified_by_another() {
+    for (n, m) in [(72, 21), (500, 21), (150, 12), (400, 6)] {
+        let at = |i: usize, n: usize| (i as f64 + 0.5) / n as f64;
+        let anti_monge = |i: usize, k: usize| (5.0 * (at(i, n) + at(k, m))).exp();
+        let monge = |i: usize, k: usize| (at(i, n) - at(k, m)).powi(2);
+        let one = |n: usize| -> Vec<f64> {
+            normalised((0..n).map(|i| if i == 0 { 1.0 } else { 1e-9 }).collect())
+        };
+        let exponential = |n: usize| -> Vec<f64> {
+            normalised((0..n).map(|i| 0.8f64.powi(i as i32).max(1e-12)).collect())
+        };
+        let problems: [(Vec<f64>, Vec<f64>, Vec<f64>); 2] = [
+            (
+                (0..n * m).map(|at| monge(at / m, at % m)).collect(),
+                one(n),
+                one(m),
+            ),
+            (
+                (0..n * m).map(|at| anti_monge(at / m, at % m)).collect(),
+                vec![1.0 / n as f64; n],
+                exponential(m),
+            ),
+        ];
+        for (costs, supply, demand) in &problems {
+            let solution = solve(costs, supply, demand).unwrap();
+            let certificate = Certificate::check(costs, supply, demand, &solution);
+            assert!(certificate.holds(1e-12), "{n} x {m}: {certificate:?}");
+            let turned = transposed(costs, n, m);
+            let mut workspace = Workspace::default();
+            let other = cost(&turned, demand, supply, &mut workspace).unwrap();
+            assert!((other - solution.cost).abs() <= 1e-11 * solution.cost.abs().max(1.0));
+        }
+    }
+}
+
 /// Shapes on both sides of every choice between solvers, both ways round; with ties, and with
 /// demands so uneven that what was guessed of them is wrong.
 #[test]

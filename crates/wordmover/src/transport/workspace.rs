@@ -5,7 +5,6 @@ use std::sync::atomic::AtomicBool;
 
 use super::bitset_simplex::{self, BitsetSimplex};
 use super::error::TransportError;
-use super::lanes::Portable;
 use super::one_sink::OneSink;
 use super::problem::Problem;
 use super::simplex::NetworkSimplex;
@@ -142,30 +141,21 @@ impl Workspace {
             self.solver = Solver::TwoSinks;
             return Ok(self.two_sinks.solve(simd, problem));
         }
-        if m > MOST_SINKS {
-            let problem = problem.as_given_if_near_square();
-            self.shape = (problem.supply.len(), problem.demand.len());
-            self.is_transposed = problem.is_transposed;
-            self.solver = Solver::NetworkSimplex;
-            return self.network_simplex.solve(simd, problem);
+        if m <= MOST_SINKS {
+            if is_for_bitsets(n, m) {
+                self.solver = Solver::BitsetSimplex;
+                return self.bitset_simplex.solve(simd, problem);
+            }
+            if let Some(cost) = self.sink_graph.solve(simd, problem) {
+                self.solver = Solver::SinkGraph;
+                return Ok(cost);
+            }
         }
-        if is_for_bitsets(n, m) {
-            self.solver = Solver::BitsetSimplex;
-            return self.bitset_simplex.solve(simd, problem);
-        }
-        self.solver = Solver::SinkGraph;
-        match self.sink_graph.solve(simd, problem)? {
-            Some(cost) => Ok(cost),
-            None => self.solve_tiny(problem),
-        }
-    }
-
-    /// Costs that differ too little for the graph of sinks, or not at all.
-    #[cold]
-    #[inline(never)]
-    fn solve_tiny(&mut self, problem: Problem) -> Result<f64, TransportError> {
+        let problem = problem.as_given_if_near_square();
+        self.shape = (problem.supply.len(), problem.demand.len());
+        self.is_transposed = problem.is_transposed;
         self.solver = Solver::NetworkSimplex;
-        self.network_simplex.solve(Portable, problem)
+        self.network_simplex.solve(simd, problem)
     }
 
     /// The plan of the problem solved last: source, sink and mass, in no
@@ -247,6 +237,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::transport::lanes::Portable;
 
     #[test]
     fn a_long_problem_stops_when_its_flag_is_set() {

@@ -9,8 +9,11 @@
 //!
 //! A coarse reduced cost is off by two roundings, one of the cost and one of the dual value, unless
 //! a dual value is too large for 16 bits. That leaves a proof little to look at, see
-//! [`super::pricing`].
+//! [`super::pricing`]. Where costs spread so that the interesting ones all look alike, units are
+//! chosen anew in the course of the work; what is too dear for them counts as the greatest number
+//! then.
 
+use crate::transport::grid::Grid;
 use crate::transport::lanes::{Simd, Sixteen};
 
 /// Units of coarse costs in the spread of the exact ones. A cost beyond the best is twice the
@@ -36,11 +39,13 @@ pub(super) fn units(spread: f64) -> f64 {
     }
 }
 
-/// The coarse costs of one source, from its exact ones. The base has a multiple of sixteen values.
+/// The coarse costs of one source, from its exact ones, which are put on their grid before if
+/// `ON_GRID`. The base has a multiple of sixteen values.
 #[inline(always)]
-pub(super) fn round_row<S: Simd>(
+pub(super) fn round_row<S: Simd, const ON_GRID: bool>(
     simd: S,
     row: &[f64],
+    grid: Grid,
     base: &[f64],
     units: f64,
     coarse: &mut [Sixteen],
@@ -49,17 +54,18 @@ pub(super) fn round_row<S: Simd>(
     let bases = base.as_chunks::<4>().0;
     let mut least = simd.splat(f64::INFINITY);
     for (cost, base) in fours.iter().zip(bases) {
-        least = simd.lesser(simd.sub(simd.load(cost), simd.load(base)), least);
+        let cost = on_grid::<S, ON_GRID>(simd, grid, simd.load(cost));
+        least = simd.lesser(simd.sub(cost, simd.load(base)), least);
     }
     let mut least = simd.least(least);
-    for (cost, base) in rest.iter().zip(&base[4 * fours.len()..]) {
-        let beyond = cost - base;
+    for (&cost, base) in rest.iter().zip(&base[4 * fours.len()..]) {
+        let beyond = if ON_GRID { grid.round(cost) } else { cost } - base;
         least = if beyond < least { beyond } else { least };
     }
     let (sixteens, rest) = row.as_chunks::<16>();
     let bases = base.as_chunks::<16>().0;
     for ((cost, base), coarse) in sixteens.iter().zip(bases).zip(&mut *coarse) {
-        round_sixteen(simd, cost, base, least, units, coarse);
+        round_sixteen::<S, ON_GRID>(simd, cost, grid, base, least, units, coarse);
     }
     if !rest.is_empty() {
         // Nothing costs as much as the sinks that are not there.
@@ -68,14 +74,26 @@ pub(super) fn round_row<S: Simd>(
             *cost = rest;
         }
         let last = sixteens.len();
-        round_sixteen(simd, &cost, &bases[last], least, units, &mut coarse[last]);
+        let (base, coarse) = (&bases[last], &mut coarse[last]);
+        round_sixteen::<S, ON_GRID>(simd, &cost, grid, base, least, units, coarse);
+    }
+}
+
+/// Costs, or the nearest on the grid.
+#[inline(always)]
+fn on_grid<S: Simd, const ON_GRID: bool>(simd: S, grid: Grid, costs: S::Lanes) -> S::Lanes {
+    if ON_GRID {
+        grid.round_lanes(simd, costs)
+    } else {
+        costs
     }
 }
 
 #[inline(always)]
-fn round_sixteen<S: Simd>(
+fn round_sixteen<S: Simd, const ON_GRID: bool>(
     simd: S,
     cost: &[f64; 16],
+    grid: Grid,
     base: &[f64; 16],
     least: f64,
     units: f64,
@@ -85,7 +103,8 @@ fn round_sixteen<S: Simd>(
     let most = simd.splat(f64::from(i16::MAX));
     let mut rounded = [most; 4];
     for w in 0..4 {
-        let beyond = simd.sub(simd.load_at(cost, 4 * w), simd.load_at(base, 4 * w));
+        let cost = on_grid::<S, ON_GRID>(simd, grid, simd.load_at(cost, 4 * w));
+        let beyond = simd.sub(cost, simd.load_at(base, 4 * w));
         let beyond = simd.mul(simd.sub(beyond, least), units);
         rounded[w] = simd.lesser(beyond, most);
     }

@@ -32,12 +32,24 @@ impl NetworkSimplex {
             n_sources: n,
         };
         forest.parent.fill(NONE);
+        let is_alone = &mut self.is_alone[..n];
+        is_alone.fill(true);
         for sink in 0..m {
             let mut at = self.first_lot[sink];
+            let mut is_sink_alone = true;
             while at != NONE {
                 let lot = self.lots[at as usize];
+                let source = lot.source as usize;
                 at = lot.next;
-                forest.add(costs, lot.source as usize, n + sink, lot.mass);
+                // A node without arcs can be hung onto any other.
+                if std::mem::take(&mut is_sink_alone) {
+                    forest.hang(n + sink, source, lot.mass);
+                } else if is_alone[source] {
+                    forest.hang(source, n + sink, lot.mass);
+                } else {
+                    forest.add(costs, source, n + sink, lot.mass);
+                }
+                is_alone[source] = false;
             }
         }
         let n_trees = self.sort_nodes();

@@ -110,7 +110,8 @@ pub(super) struct NetworkSimplex {
     first_lot: Vec<u32>,
     queue: Vec<u32>,
     prices: Vec<Sixteen>,
-    /// The forest: see there. Lists of the children of every node.
+    /// The forest: see there. Sources that no arc has met yet; lists of the children of every node.
+    is_alone: Vec<bool>,
     parent: Vec<u32>,
     flow: Vec<f64>,
     child: Vec<u32>,
@@ -228,6 +229,7 @@ impl NetworkSimplex {
         ] {
             grow(of_nodes, n + m);
         }
+        grow(&mut self.is_alone, n);
         grow(&mut self.flow, n + m);
     }
 

@@ -13,6 +13,14 @@ use crate::transport::lanes::Simd;
 const FEW: usize = 6;
 const ENOUGH: usize = 16;
 
+/// Coarse costs are made anew when exact ones have brought enough candidates so often.
+const POOR: usize = 4;
+
+/// How much finer coarse costs become each time they do not tell arcs apart, and how often units
+/// are chosen anew at most.
+const FINER: f64 = 0.125;
+const MOST_CHOICES: usize = 16;
+
 /// By how much a coarse reduced cost may be off: four numbers are rounded by a half each, and then
 /// doubles.
 const ROUNDING: i32 = 3;
@@ -27,6 +35,15 @@ pub(super) struct Candidates {
     next: usize,
     /// Whether the search is for exact costs.
     is_exact: bool,
+    /// How many candidates it has found, and whether they are too many: coarse costs do not tell
+    /// these arcs apart.
+    n_exact: usize,
+    is_coarse_poor: bool,
+    /// What coarse costs resolve when units are chosen anew, as a part of what most reduced costs
+    /// are.
+    finer: f64,
+    /// How often they were.
+    n_choices: usize,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -45,6 +62,10 @@ impl Candidates {
             enough: (n_sinks / 8).clamp(FEW, ENOUGH),
             next: 0,
             is_exact: false,
+            n_exact: 0,
+            is_coarse_poor: false,
+            finer: 1.0,
+            n_choices: 0,
         }
     }
 
@@ -53,6 +74,12 @@ impl Candidates {
     #[inline(always)]
     pub fn find<S: Simd>(&mut self, simd: S, tree: &mut Tree) -> bool {
         self.len = 0;
+        if self.is_coarse_poor && self.n_choices < MOST_CHOICES {
+            self.is_exact = !tree.choose_units(simd, self.finer);
+            self.n_choices += 1;
+            self.n_exact = 0;
+        }
+        self.is_coarse_poor = false;
         tree.round_duals(simd);
         let tree = &*tree;
         let (start, n) = (self.next, tree.n_sources());
@@ -62,8 +89,13 @@ impl Candidates {
         }
         if self.is_exact {
             let is_coarse_true = !tree.has_saturated();
-            if self.find_exact(simd, tree, start, n, is_coarse_true) {
-                self.find_exact(simd, tree, 0, start, is_coarse_true);
+            let has_enough = !(self.find_exact(simd, tree, start, n, is_coarse_true)
+                && self.find_exact(simd, tree, 0, start, is_coarse_true));
+            self.n_exact += self.len;
+            self.is_coarse_poor = has_enough && self.n_exact >= POOR * self.enough;
+            // Otherwise dual values have moved too far, and only need another base.
+            if self.is_coarse_poor && is_coarse_true && self.n_choices > 0 {
+                self.finer *= FINER;
             }
         }
         self.len > 0
@@ -172,34 +204,79 @@ fn exact_best<S: Simd>(
 ) -> Option<(usize, f64)> {
     let m = tree.n_sinks();
     let w = width(m);
-    let (mut best, mut least) = (0, 0.0);
-    if !is_coarse_true {
-        for sink in 0..m {
-            let reduced = tree.reduced_cost(source, sink);
-            if reduced < least {
-                (best, least) = (sink, reduced);
-            }
-        }
-        return (least < 0.0).then_some((best, least));
-    }
-    let row = &tree.coarse[source * w..][..w];
-    let duals = &tree.coarse_duals[..w];
+    let coarse = &tree.coarse[source * w..][..w];
     let parent = tree.parent_of(source);
-    let here = i32::from(row.as_flattened()[parent]) - i32::from(duals.as_flattened()[parent]);
-    let enough = simd.splat_shorts((here + ROUNDING + 1).min(i32::from(i16::MAX)) as i16);
-    for (place, (costs, duals)) in row.iter().zip(duals).enumerate() {
-        let reduced = simd.sub_shorts(simd.load_shorts(costs), simd.load_shorts(duals));
-        let mut near = simd.short_mask_bits(simd.below_shorts(reduced, enough)) & 0x5555_5555;
-        while near != 0 {
-            let sink = place * 16 + near.trailing_zeros() as usize / 2;
-            near &= near - 1;
-            if sink < m {
-                let reduced = tree.reduced_cost(source, sink);
-                if reduced < least {
-                    (best, least) = (sink, reduced);
+    let coarse_here = coarse.as_flattened()[parent];
+    let here = tree.source_dual(source);
+    let mut best = Best {
+        sink: 0,
+        least: here,
+    };
+    if !is_coarse_true || coarse_here == i16::MAX {
+        for first in (0..m).step_by(16) {
+            best.look_at(simd, tree, source, first);
+        }
+    } else {
+        let duals = &tree.coarse_duals[..w];
+        let near = i32::from(coarse_here) - i32::from(duals.as_flattened()[parent]) + ROUNDING + 1;
+        let near = simd.splat_shorts(near.min(i32::from(i16::MAX)) as i16);
+        let mut first = 0;
+        for (costs, duals) in coarse.iter().zip(duals) {
+            let reduced = simd.sub_shorts(simd.load_shorts(costs), simd.load_shorts(duals));
+            let mut lanes = simd.short_mask_bits(simd.below_shorts(reduced, near)) & 0x5555_5555;
+            let but_one = lanes & lanes.wrapping_sub(1);
+            if but_one & but_one.wrapping_sub(1) != 0 {
+                // More than two.
+                best.look_at(simd, tree, source, first);
+                lanes = 0;
+            }
+            while lanes != 0 {
+                let sink = first + lanes.trailing_zeros() as usize / 2;
+                lanes &= lanes - 1;
+                if sink < m {
+                    best.offer(tree.cost_of(source, sink) - tree.duals[sink], sink);
                 }
             }
+            first += 16;
         }
     }
-    (least < 0.0).then_some((best, least))
+    (best.least < here).then_some((best.sink, best.least - here))
+}
+
+/// The best sink of a source so far, and its cost less the dual value.
+struct Best {
+    sink: usize,
+    least: f64,
+}
+
+impl Best {
+    #[inline(always)]
+    fn offer(&mut self, reduced: f64, sink: usize) {
+        if reduced < self.least {
+            (self.sink, self.least) = (sink, reduced);
+        }
+    }
+
+    /// Compares up to sixteen sinks.
+    #[inline(always)]
+    fn look_at<S: Simd>(&mut self, simd: S, tree: &Tree, source: usize, first: usize) {
+        let m = tree.n_sinks();
+        let row = &tree.costs[source * m..][..m];
+        if first + 16 <= m {
+            let mut least = simd.splat(f64::INFINITY);
+            for w in 0..4 {
+                let cost = tree
+                    .grid
+                    .round_lanes(simd, simd.load_at(row, first + 4 * w));
+                let reduced = simd.sub(cost, simd.load_at(tree.duals, first + 4 * w));
+                least = simd.lesser(reduced, least);
+            }
+            if simd.least(least) >= self.least {
+                return;
+            }
+        }
+        for sink in first..m.min(first + 16) {
+            self.offer(tree.cost_of(source, sink) - tree.duals[sink], sink);
+        }
+    }
 }

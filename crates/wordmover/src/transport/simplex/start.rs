@@ -23,7 +23,8 @@ impl NetworkSimplex {
         let base = &self.base[..16 * w];
         let rows = self.coarse[..n * w].chunks_exact_mut(w);
         for (row, coarse) in costs.chunks_exact(m).zip(rows) {
-            round_row(simd, row, base, self.units, coarse);
+            // The grid is far finer than these units.
+            round_row::<S, false>(simd, row, self.grid, base, self.units, coarse);
         }
         self.coarse_duals[..w].fill([0; 16]);
     }

@@ -1,20 +1,23 @@
 //! The spanning tree that is the plan, as slices of a [`NetworkSimplex`].
 
-use super::coarse::{round_duals, width};
+use super::coarse::{round_duals, round_row, units, width};
 use super::sets::words;
 use super::{NONE, NetworkSimplex};
 use crate::transport::grid::Grid;
 use crate::transport::lanes::{Simd, Sixteen};
+
+/// Arcs that tell how large reduced costs are.
+const SAMPLE: usize = 512;
 
 /// The slices are as long as the problem: those of sources `n_sources`, those of sinks
 /// `n_sinks`.
 pub(super) struct Tree<'a> {
     /// Costs by sources, as they were given.
     pub costs: &'a [f64],
-    grid: Grid,
-    pub coarse: &'a [Sixteen],
+    pub grid: Grid,
+    pub coarse: &'a mut [Sixteen],
     pub coarse_duals: &'a mut [Sixteen],
-    base: &'a [f64],
+    base: &'a mut [f64],
     units: f64,
     pub source_parent: &'a mut [u32],
     pub source_flow: &'a mut [f64],
@@ -45,9 +48,9 @@ impl<'a> Tree<'a> {
         let tree = Tree {
             costs,
             grid: solver.grid,
-            coarse: &solver.coarse[..n * w],
+            coarse: &mut solver.coarse[..n * w],
             coarse_duals: &mut solver.coarse_duals[..w],
-            base: &solver.base[..16 * w],
+            base: &mut solver.base[..16 * w],
             units: solver.units,
             source_parent: &mut solver.source_parent[..n],
             source_flow: &mut solver.source_flow[..n],
@@ -151,6 +154,31 @@ impl<'a> Tree<'a> {
             }
             round_duals(simd, &duals, &bases[n_whole], self.units, last);
         }
+    }
+
+    /// Makes coarse costs anew, from the dual values that there are now, in units of what
+    /// most reduced costs are below. Outliers, or great differences that all plans pay alike, no longer count
+    /// then. False if there are no differences left.
+    #[inline(always)]
+    pub fn choose_units<S: Simd>(&mut self, simd: S, finer: f64) -> bool {
+        let (n, m) = (self.n_sources(), self.n_sinks());
+        let step = (n * m).div_ceil(SAMPLE);
+        let mut sample: Vec<f64> = (0..n * m)
+            .step_by(step)
+            .map(|at| self.reduced_cost(at / m, at % m).abs())
+            .collect();
+        sample.sort_unstable_by(f64::total_cmp);
+        let great = sample[sample.len() * 7 / 8];
+        let greatest = sample[sample.len() - 1];
+
+        let spread = if great > 0.0 { great } else { greatest };
+        self.units = units(spread * finer);
+        self.base[..m].copy_from_slice(self.duals);
+        let rows = self.coarse.chunks_exact_mut(width(m));
+        for (row, coarse) in self.costs.chunks_exact(m).zip(rows) {
+            round_row::<S, true>(simd, row, self.grid, self.base, self.units, coarse);
+        }
+        self.units > 0.0
     }
 
     /// Whether a dual value may be too large for 16 bits.
