@@ -312,8 +312,8 @@ fn costs_and_masses_of_every_kind_are_certified_for_pairs() {
         (30, 170),
     ];
     for (n, m) in shapes {
-        for kind in 0..60 {
-            let (cost_kind, mass_kind) = (kind % 10, kind / 10);
+        for kind in 0..66 {
+            let (cost_kind, mass_kind) = (kind % 11, kind / 11);
             let (x, y): (Vec<f64>, Vec<f64>) = (
                 (0..n).map(|_| uniform()).collect(),
                 (0..m).map(|_| uniform()).collect(),
@@ -330,6 +330,7 @@ fn costs_and_masses_of_every_kind_are_certified_for_pairs() {
                 // Points on a line; the same the other way round.
                 7 => (x[i] - y[k]).abs(),
                 8 => x[i] * y[k],
+                9 => 1.0 + 1e-13 * uniform(),
                 _ => uniform().powi(40),
             };
             let costs: Vec<f64> = (0..n * m).map(|at| cost(at / m, at % m)).collect();

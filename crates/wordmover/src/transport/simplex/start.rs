@@ -6,6 +6,12 @@ use crate::transport::grid::Grid;
 use crate::transport::lanes::Simd;
 use crate::transport::problem::{MASS_BITS, Problem, cost_bits};
 
+/// The least spread of costs that coarse ones are made for, as a part of the largest: 2^-34.
+const LEAST_PART: f64 = 1.0 / (1u64 << 34) as f64;
+
+/// The unit of the grid in coarse ones that makes no difference to them.
+const FAR_FINER: f64 = 0.01;
+
 impl NetworkSimplex {
     /// Puts masses on their grid, finds that of the costs, and makes coarse costs.
     #[inline(always)]
@@ -18,13 +24,21 @@ impl NetworkSimplex {
         let (least, most) = self.find_base(simd, costs, supply, total);
         let largest = if -least > most { -least } else { most };
         self.grid = Grid::below(largest, cost_bits(m));
-        // Half of each, since the whole may be too much for a double.
-        self.units = 0.5 * units(0.5 * most - 0.5 * least);
+        // Half of each, since the whole may be too much for a double; and not so little that
+        // doubles near the largest cost would be off by more than a tenth of a unit.
+        let half_spread = (0.5 * most - 0.5 * least).max(LEAST_PART * largest);
+        self.units = 0.5 * units(half_spread);
         let base = &self.base[..16 * w];
         let rows = self.coarse[..n * w].chunks_exact_mut(w);
-        for (row, coarse) in costs.chunks_exact(m).zip(rows) {
-            // The grid is far finer than these units.
-            round_row::<S, false>(simd, row, self.grid, base, self.units, coarse);
+        let rows = costs.chunks_exact(m).zip(rows);
+        if self.units * self.grid.unit() < FAR_FINER {
+            for (row, coarse) in rows {
+                round_row::<S, false>(simd, row, self.grid, base, self.units, coarse);
+            }
+        } else {
+            for (row, coarse) in rows {
+                round_row::<S, true>(simd, row, self.grid, base, self.units, coarse);
+            }
         }
         self.coarse_duals[..w].fill([0; 16]);
     }
