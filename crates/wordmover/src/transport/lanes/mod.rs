@@ -1,4 +1,4 @@
-//! Four doubles at a time, with one meaning on every machine.
+//! Four doubles or sixteen short integers at a time, with one meaning on every machine.
 //!
 //! The solver is written once over [`Simd`] and compiled for each implementation:
 //! [`Portable`], plain arrays that any compiler can deal with, and on x86-64
