@@ -29,6 +29,7 @@ pub struct SearchIndex {
     pub(super) segments: Vec<Segment>,
     pub(super) model: WordMoversEmbedding,
     pub(super) typical_words: OnceLock<TypicalWords>,
+    pub(super) frequent_words: OnceLock<Vec<u32>>,
 }
 
 /// What is in an index.
@@ -117,6 +118,7 @@ impl SearchIndex {
             segments,
             model,
             typical_words: OnceLock::new(),
+            frequent_words: OnceLock::new(),
         })
     }
 

@@ -179,6 +179,7 @@ impl SearchIndex {
             segments: Vec::new(),
             model,
             typical_words: OnceLock::new(),
+            frequent_words: OnceLock::new(),
         };
         index.append(&mut writing, documents, progress)?;
         writing.commit(&mut index.manifest)?;
@@ -269,6 +270,7 @@ impl SearchIndex {
             segments: Vec::new(),
             model: self.model.clone(),
             typical_words: OnceLock::new(),
+            frequent_words: OnceLock::new(),
         };
         let live: Vec<(usize, usize)> = (0..self.segments.len())
             .flat_map(|s| (0..self.segments[s].entry.documents).map(move |i| (s, i)))
