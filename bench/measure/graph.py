@@ -69,7 +69,7 @@ def measure(parameters, run):
             seconds[index] = (all_of_them - one) / (len(queries) - 1)
             starts.append((index == graph, one))
             answers = map(json.loads, said.splitlines())
-            found[index] = [{hit["id"] for hit in answer["hits"]} for answer in answers]
+            found[index] = [{hit["id"] for hit in answer["neighbors"]} for answer in answers]
         pairs = list(zip(found[plain], found[graph]))
         recall = sum(len(a & b) for a, b in pairs) / sum(len(a) for a, _ in pairs)
         rows.append([n_candidates, recall, 1e3 * seconds[plain], 1e3 * seconds[graph]])
