@@ -1,14 +1,16 @@
 """Single texts, one call each, as a service makes them.
 
 1. `transform([text])` of so many distinct texts: the median of each block of calls, drawn.
-2. A call whose work is next to nothing (one feature, one word): what is left is the way from
-   Python to the library and back.
+2. A call whose work is next to nothing (one feature, one word), beside the same call of the
+   library in Rust, in turns: the difference is the way from Python to the library and back.
 """
 
 import statistics
+import subprocess
 import time
 from pathlib import Path
 
+import environment
 from measure import texts
 
 DRAWING = Path(__file__).resolve().parents[2] / "docs" / "single-texts.svg"
@@ -22,6 +24,20 @@ def timed(embedding, documents):
         transform([text])
         times.append((clock() - start) * 1e6)
     return times
+
+
+def overhead(embedding, words, turns, run):
+    """Microseconds of the least call of `transform` and of the library, in turns: medians."""
+    model, lines = run.scratch / "single.wme", run.scratch / "words.txt"
+    embedding.save(model)
+    lines.write_text("\n".join(words) + "\n")
+    program = environment.build("wordmover-bench", "time_single_texts")
+    python, library = [], []
+    for _ in range(turns):
+        python.append(statistics.median(timed(embedding, words)))
+        said = environment.call(program, model, lines, stdout=subprocess.PIPE)
+        library.append(statistics.median(map(float, said.split())))
+    return statistics.median(python), statistics.median(library)
 
 
 def draw(medians, block):
@@ -61,14 +77,16 @@ def measure(parameters, run):
     first, last = (statistics.median(part) for part in (medians[:tenth], medians[-tenth:]))
     small = WordMoversEmbedding(n_features=1, d_max=1, components="keep").fit(fitted)
     words = ["goat", "sea", "ship", "bread", "honey"] * (parameters.block // 5)
-    nothing = timed(small, words)
+    python, library = overhead(small, words, parameters.turns, run)
     run.text(f"{parameters.calls} distinct texts, {parameters.features} features, one call each; "
              "microseconds.")
     run.table([("", "text"), ("median", ".1f"), ("least", ".1f")], [
         ["the first tenth of the calls", first, min(medians[:tenth])],
         ["the last tenth", last, min(medians[-tenth:])],
-        ["one feature of one word: the way there and back", statistics.median(nothing),
-         min(nothing)],
     ])
+    run.text(f"One feature of one word, {len(words)} calls, median of {parameters.turns} turns; "
+             "the difference is Python's (the bar is 50).")
+    run.table([("from Python", ".1f"), ("in Rust", ".1f"), ("difference", ".1f")],
+              [[python, library, python - library]])
     if run.is_recorded:
         DRAWING.write_text(draw(medians, parameters.block), encoding="utf-8")

@@ -8,7 +8,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rayon::prelude::*;
-use wordmover::space::Metric;
+use wordmover::space::{Metric, UnknownWords};
 use wordmover::transport::Amount;
 use wordmover::{
     Document, DocumentModel, Error, Weighting, WmdIndex,
@@ -127,10 +127,9 @@ pub fn distance_of_words(
     norm: bool,
 ) -> PyResult<f64> {
     let normalization = choices::uncentered(norm.then_some("unit"))?;
-    let model = every_word(
-        DocumentParams::default().normalization(normalization),
-        vectors,
-    )?;
+    // gensim drops words that it does not know.
+    let params = DocumentParams::default().unknown(UnknownWords::Skip);
+    let model = every_word(params.normalization(normalization), vectors)?;
     let [a, b] = [a, b].map(|words| {
         let words = words.iter().map(String::as_str);
         model.document(&wordmover::document::WordCounts::from_tokens(

@@ -7,7 +7,6 @@ use std::time::Instant;
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
 use wordmover::WordVectors;
-use wordmover::space::UnknownWords;
 use wordmover_classify::{Cache, Protocol, TextClassifier, ViewPoint, WmeChoice, WmeParams};
 
 use crate::comparison::silent;
@@ -84,7 +83,7 @@ pub fn run(
     let corpus = corpora.corpus(&run.corpus)?.as_it_comes();
     let (vectors, table) = match &definition.vectors {
         Some(name) => {
-            let vectors = corpora.vectors(name)?.clone();
+            let vectors = corpora.vectors(name)?;
             let table = vectors.open(folders, &mut files)?;
             (vectors, table)
         }
@@ -94,10 +93,6 @@ pub fn run(
     let mut params = WmeParams::new(Protocol::Fast);
     params.embedding = params.embedding.seed(definition.seed);
     params.embedding = params.embedding.n_features(definition.n_features);
-    if !table.has_subwords() {
-        // No word is lost: what the built-in vectors compose, these draw from a hash.
-        params.embedding.documents.unknown = Some(UnknownWords::Random);
-    }
     let mut splits = Vec::new();
     for split in loaded.splits(run.splits, definition.seed)? {
         let train = loaded.corpus.select(&split.train);

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
-use wordmover::Weighting;
+use wordmover::{EmbeddingParams, Weighting};
 use wordmover_classify::{
     Cache, CrossValidation, CurvePoint, Event, KnnChoice, KnnParams, LabeledCorpus, Method,
     Protocol, StageTime, TextClassifier, WmeChoice, WmeParams, evaluate, feature_curve,
@@ -33,6 +33,9 @@ pub struct Definition {
     pub vectors_features: usize,
     /// Numbers of features.
     pub features: Vec<usize>,
+    /// Whether words that the vectors do not know are kept, as the program keeps them.
+    #[serde(default)]
+    pub keep_unknown: bool,
     /// Whether documents whose known words were there before are left out.
     #[serde(default)]
     pub distinct: bool,
@@ -140,7 +143,7 @@ pub fn run(
     for name in names {
         let source = corpora.vectors(name)?;
         let table = source.open(folders, &mut files)?;
-        let loaded = corpus.load(source, &table, definition.distinct, folders, &mut files)?;
+        let loaded = corpus.load(&source, &table, definition.distinct, folders, &mut files)?;
         let of_vectors = experiment.with_vectors(name, &loaded)?;
         let accuracy = of_vectors.choice.accuracy;
         if best.as_ref().is_none_or(|(most, _)| accuracy > *most) {
@@ -178,8 +181,15 @@ struct Experiment<'a> {
 impl Experiment<'_> {
     fn params(&self, n_features: usize) -> WmeParams {
         let mut params = WmeParams::new(Protocol::Fast).embedding_alone();
-        let embedding = self.corpus.embedding(self.definition.seed);
-        params.embedding = embedding.n_features(n_features);
+        params.embedding = self.embedding().n_features(n_features);
+        params
+    }
+
+    fn embedding(&self) -> EmbeddingParams {
+        let mut params = self.corpus.embedding(self.definition.seed);
+        if self.definition.keep_unknown {
+            params.documents.unknown = None;
+        }
         params
     }
 
@@ -264,7 +274,7 @@ impl Experiment<'_> {
         weightings: &[Weighting],
     ) -> Result<OfKnn> {
         let mut params = KnnParams::new(Protocol::Fast);
-        params.embedding = self.corpus.embedding(self.definition.seed);
+        params.embedding = self.embedding();
         params.weightings = weightings.to_vec();
         let method = Method::KnnWmd(params);
         // Without a cache: its time is part of the result.

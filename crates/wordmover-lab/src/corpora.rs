@@ -9,6 +9,7 @@ use anyhow::{Context, Result, bail};
 use flate2::read::GzDecoder;
 use serde::{Deserialize, Serialize};
 use wordmover::accelerator::Accelerator;
+use wordmover::space::UnknownWords;
 use wordmover::text::{Case, StopWords, Tokenizer};
 use wordmover::{EmbeddingParams, WordVectors, document::WordCounts};
 use wordmover_classify::{CountedText, LabeledCorpus, random_splits};
@@ -16,6 +17,9 @@ use wordmover_learn::split::{self, Split};
 
 use crate::record::{Environment, Files, checksum};
 use crate::say;
+
+/// The program's own vectors, which no file of the vectors' folder holds.
+const BUILTIN: &str = "built-in";
 
 /// The share of documents to train with, as in `wordmover_classify::random_splits`.
 const TRAIN_SHARE: f64 = 0.7;
@@ -66,9 +70,13 @@ pub struct Paper {
 }
 
 impl Corpora {
-    pub fn vectors(&self, name: &str) -> Result<&Vectors> {
+    pub fn vectors(&self, name: &str) -> Result<Vectors> {
+        if name == BUILTIN {
+            return Ok(Vectors::builtin());
+        }
         let found = self.vectors.iter().find(|vectors| vectors.name == name);
-        found.with_context(|| format!("there are no vectors named {name}"))
+        let found = found.with_context(|| format!("there are no vectors named {name}"))?;
+        Ok(found.clone())
     }
 
     pub fn corpus(&self, name: &str) -> Result<&Corpus> {
@@ -91,7 +99,7 @@ impl Vectors {
     /// Those of the program.
     pub fn builtin() -> Self {
         Vectors {
-            name: "built-in".to_owned(),
+            name: BUILTIN.to_owned(),
             note: String::new(),
             file: String::new(),
             case: Case::Lower,
@@ -103,6 +111,9 @@ impl Vectors {
     }
 
     pub fn open(&self, folders: &Folders, files: &mut Files) -> Result<Arc<WordVectors>> {
+        if self.name == BUILTIN {
+            return Ok(Arc::new(WordVectors::builtin()));
+        }
         files.read(&folders.vectors, &self.file)?;
         Ok(Arc::new(WordVectors::open(&self.path(folders), None)?))
     }
@@ -151,9 +162,11 @@ impl Corpus {
         }
     }
 
-    /// The corpus' rules for the bags of an embedding.
+    /// The corpus' rules for the bags of an embedding. Words that the vectors do not know are
+    /// dropped, as in the paper.
     pub fn embedding(&self, seed: u64) -> EmbeddingParams {
         let mut params = EmbeddingParams::default().seed(seed);
+        params.documents.unknown = Some(UnknownWords::Skip);
         let bag = &mut params.documents.bag;
         bag.min_count = self.min_count.unwrap_or(bag.min_count);
         params

@@ -66,7 +66,7 @@ pub fn run(
     let corpus = corpora.corpus(&run.corpus)?;
     let source = corpora.vectors(&run.vectors)?;
     let table = source.open(folders, &mut files)?;
-    let loaded = corpus.load(source, &table, false, folders, &mut files)?;
+    let loaded = corpus.load(&source, &table, false, folders, &mut files)?;
     let split = &loaded.splits(1, definition.seed)?[0];
     let train = loaded.corpus.select(&split.train);
     let test = loaded.corpus.select(&split.test);

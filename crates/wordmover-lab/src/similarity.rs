@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
+use wordmover::space::UnknownWords;
 use wordmover::text::{Case, Tokenizer};
 use wordmover::{
     EmbeddingParams, Similarity, Weighting, WordVectors,
@@ -208,7 +209,12 @@ impl VectorSet {
             case: self.case,
             ..params.documents.tokenizer.clone()
         };
-        params.tokenizer(tokenizer)
+        let mut params = params.tokenizer(tokenizer);
+        if !self.vectors.has_subwords() {
+            // As in the paper.
+            params.documents.unknown = Some(UnknownWords::Skip);
+        }
+        params
     }
 }
 

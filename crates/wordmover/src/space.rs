@@ -76,13 +76,13 @@ names!(UnknownWords, "unknown":
 );
 
 impl UnknownWords {
-    /// What is done where nothing else is asked for: words are composed where the vectors
-    /// have subwords, and dropped otherwise.
+    /// What is done where nothing else is asked for, so that no word is lost: words are
+    /// composed where the vectors have subwords, and get vectors of their own otherwise.
     #[must_use]
     pub fn default_for(vectors: &WordVectors) -> Self {
         match vectors.has_subwords() {
             true => UnknownWords::Compose,
-            false => UnknownWords::Skip,
+            false => UnknownWords::Random,
         }
     }
 

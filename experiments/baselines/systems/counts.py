@@ -13,8 +13,9 @@ from sklearn.feature_extraction.text import CountVectorizer
 from choice import euclidean, knn
 from corpus import Outcome, Split
 
-K1, B = 1.2, 0.75
-"""Okapi's parameters, as in Kusner et al."""
+OKAPI = [(1.2, 0.75), (1.2, 1.0), (2.0, 0.75), (2.0, 1.0)]
+"""k1 and b of Okapi's weights. Kusner et al. do not say theirs, and it matters: on BBCSPORT the
+first gives 71 %, the last 84 %."""
 
 
 def counted(split: Split) -> tuple[sparse.csr_matrix, sparse.csr_matrix]:
@@ -47,25 +48,28 @@ def tfidf(split: Split) -> Outcome:
     return outcome
 
 
-def okapi(counts: sparse.csr_matrix, idf: np.ndarray, mean_length: float) -> sparse.csr_matrix:
+def okapi(counts: sparse.csr_matrix, idf: np.ndarray, mean_length: float, k1: float, b: float):
     """Okapi's weight of every word of every document."""
     rows = counts.tocoo()
     lengths = np.asarray(counts.sum(axis=1)).ravel()
-    damping = K1 * (1 - B + B * lengths[rows.row] / mean_length)
-    values = idf[rows.col] * rows.data * (K1 + 1) / (rows.data + damping)
+    damping = k1 * (1 - b + b * lengths[rows.row] / mean_length)
+    values = idf[rows.col] * rows.data * (k1 + 1) / (rows.data + damping)
     return sparse.csr_matrix((values, (rows.row, rows.col)), counts.shape)
 
 
 def bm25(split: Split) -> Outcome:
     # bm25s ranks documents for a query; neighbours by distance need the weighted rows.
-    outcome = Outcome(parameters={"k1": K1, "b": B})
+    outcome = Outcome()
+    candidates = {}
     with outcome.stage("features"):
         train, test = counted(split)
         df = np.asarray((train > 0).sum(axis=0)).ravel()
         idf = np.log((train.shape[0] - df + 0.5) / (df + 0.5))
         mean_length = train.sum() / train.shape[0]
-        train, test = okapi(train, idf, mean_length), okapi(test, idf, mean_length)
-    knn(split, outcome, {"": (euclidean(train, train), euclidean(test, train))})
+        for k1, b in OKAPI:
+            rows, queries = (okapi(counts, idf, mean_length, k1, b) for counts in (train, test))
+            candidates[f"k1 = {k1}, b = {b}"] = (euclidean(rows, rows), euclidean(queries, rows))
+    knn(split, outcome, candidates)
     return outcome
 
 

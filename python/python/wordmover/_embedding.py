@@ -95,7 +95,7 @@ class WordMoversEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     unknown : "compose", "random", "skip" or None, default None
         What becomes of words that the vectors do not know: a vector composed of their parts,
         one of their own from a hash, or nothing. None composes where the vectors have
-        subwords, as the built-in ones, and skips otherwise.
+        subwords, as the built-in ones, and gives each a vector of its own otherwise.
     min_count : int, default 1
         Words that occur less often in the corpus are dropped.
     max_words : int, default 500

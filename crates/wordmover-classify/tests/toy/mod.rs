@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use wordmover::WordVectors;
+use wordmover::space::UnknownWords;
 use wordmover::text::{StopWords, Tokenizer};
 use wordmover_classify::{Event, LabeledCorpus, Protocol, Views, WmeParams};
 
@@ -72,9 +73,10 @@ pub fn corpus(n: usize, seed: u64) -> LabeledCorpus {
     corpus_of(&texts(n, seed))
 }
 
-/// Small enough for a test, and with meanings alone.
+/// Small enough for a test, with meanings alone, and of known words alone.
 pub fn params(protocol: Protocol) -> WmeParams {
     let mut params = WmeParams::new(protocol);
+    params.embedding.documents.unknown = Some(UnknownWords::Skip);
     params.embedding.n_features = 300;
     params.views = vec![Views::Meanings];
     if protocol == Protocol::Paper {

@@ -147,7 +147,7 @@ pub struct TextArguments {
     #[arg(long, value_parser = named::<Case>(), hide_possible_values = true, value_name = "HOW")]
     pub case: Option<Case>,
     /// Words that the vectors do not know [default: compose where the vectors have subwords,
-    /// as the built-in ones, else skip]
+    /// as the built-in ones, else random]
     #[arg(long, value_parser = named::<UnknownWords>(), value_name = "HOW")]
     pub unknown: Option<UnknownWords>,
 }

@@ -183,6 +183,26 @@ fn options_change_vectors_and_words() {
     );
 }
 
+/// Vectors without parts of words give an unknown word one of its own, unless told not to.
+#[test]
+fn no_word_is_lost_with_foreign_vectors() {
+    let place = Place::new();
+    place.write("glove.txt", "cat 0.5 0.5 0.1\ndog 0.6 0.4 0.2\n");
+    let distance = |first: &str, second: &str| {
+        let printed = place.run_with(&["distance", first, second, "--vectors", "glove.txt"]);
+        printed.succeeded().trim_end().parse::<f64>().unwrap()
+    };
+    assert_eq!(distance("cat zyrtecon", "zyrtecon cat"), 0.0);
+    assert!(distance("zyrtecon", "goverment") > 0.0);
+    assert!(distance("cat zyrtecon", "cat") > 0.0);
+    let skip = "distance zyrtecon cat --vectors glove.txt --unknown skip";
+    let skip: Vec<&str> = skip.split(' ').collect();
+    place.run_with(&skip).failed(
+        1,
+        "\"zyrtecon\" has no Word Mover's Distance: it has no word that glove.txt knows, apart from stop words",
+    );
+}
+
 #[test]
 fn the_drawing_is_well_formed_and_holds_every_word_and_move() {
     let place = Place::new();

@@ -42,6 +42,12 @@ pub fn write(records: &Path, output: &Path, page: &Path) -> Result<()> {
         plots::features(&pictures.join(file), &compared)?;
         classification::feature_plots(&mut out, file)?;
     }
+    let best = records.comparisons("best-vectors-")?;
+    if !best.is_empty() {
+        let file = "more-features.svg";
+        plots::features(&pictures.join(file), &best)?;
+        classification::best_vectors(&mut out, &best, file)?;
+    }
     let classifiers = |name: &str| -> Result<Vec<crate::classifier::Record>> {
         let mut found: Vec<crate::classifier::Record> = records.read_all(name)?;
         found.sort_by_key(|record| {
