@@ -173,7 +173,9 @@ impl SearchIndex {
                 !segment.is_removed(i)
             }
         };
-        let found = view.index.filtered_search(row, n.saturating_mul(2), can_be_found);
+        let found = view
+            .index
+            .filtered_search(row, n.saturating_mul(2), can_be_found);
         // More threads at once than were foreseen: that is no reason not to answer.
         let Ok(found) = found else {
             return Ok(None);

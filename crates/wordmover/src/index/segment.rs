@@ -45,6 +45,9 @@ pub(super) mod names {
 /// What is wrong with a file, before its name is added.
 pub(super) type Found<T> = Result<T, IndexError>;
 
+/// Numbers of words and their weights, as they stand in the file.
+pub(super) type BagBytes<'b> = (&'b [[u8; 4]], &'b [[u8; 8]]);
+
 /// An open segment.
 #[derive(Debug)]
 pub(super) struct Segment {
@@ -288,7 +291,7 @@ impl Segment {
     }
 
     /// Numbers and weights of the words of a document, as they stand; none if it was removed.
-    pub fn bag_bytes(&self, i: usize) -> Found<(&[[u8; 4]], &[[u8; 8]])> {
+    pub fn bag_bytes(&self, i: usize) -> Found<BagBytes<'_>> {
         let words: &[[u8; 4]] = self.numbers(&self.ranges.bag_words);
         let weights: &[[u8; 8]] = self.numbers(&self.ranges.bag_weights);
         let range = match self.is_removed(i) {

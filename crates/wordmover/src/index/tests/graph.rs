@@ -1,7 +1,7 @@
 //! An index with a graph, through every change.
 
 use super::*;
-use crate::index::{IndexError, SearchBy, SearchOptions};
+use crate::index::IndexError;
 
 fn with_graph() -> IndexParams {
     params(UnknownWords::Random).graph(true)
@@ -29,6 +29,7 @@ fn a_program_without_graphs_says_so_before_it_begins() {
 #[cfg(feature = "hnsw")]
 mod with_the_feature {
     use super::*;
+    use crate::index::{SearchBy, SearchOptions};
     use std::ops::ControlFlow;
 
     /// Ids and distances for some queries, few candidates each.
