@@ -187,7 +187,8 @@ impl WmeParams {
 }
 
 /// What is learnt from labels of the space in which neighbours are near.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Learn {
     /// Nothing.
     #[default]
@@ -198,6 +199,17 @@ pub enum Learn {
     Metric,
     /// Both.
     Both,
+}
+
+impl std::fmt::Display for Learn {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(match self {
+            Learn::None => "none",
+            Learn::Weights => "weights",
+            Learn::Metric => "metric",
+            Learn::Both => "both",
+        })
+    }
 }
 
 impl Learn {

@@ -11,6 +11,7 @@ mod classifier;
 mod comparison;
 mod corpora;
 mod lengths;
+mod neighbors;
 mod python;
 mod record;
 mod report;
@@ -105,6 +106,7 @@ enum Definition {
     Classifier(classifier::Definition),
     Comparison(comparison::Definition),
     Lengths(lengths::Definition),
+    Neighbors(neighbors::Definition),
     Vectors(vectors::Definition),
     Baselines(baselines::Definition),
 }
@@ -214,6 +216,15 @@ impl Laboratory {
                 for run in self.runs(&definition.run, |run| &run.corpus)? {
                     let (environment, folders) = (&self.environment, &self.folders);
                     let record = lengths::run(&definition, run, environment, &corpora, folders)?;
+                    self.keep(&format!("{}-{}", definition.name, run.corpus), &record)?;
+                }
+                Ok(())
+            }
+            Definition::Neighbors(definition) => {
+                let corpora = corpora()?;
+                for run in self.runs(&definition.run, |run| &run.corpus)? {
+                    let (environment, folders) = (&self.environment, &self.folders);
+                    let record = neighbors::run(&definition, run, environment, &corpora, folders)?;
                     self.keep(&format!("{}-{}", definition.name, run.corpus), &record)?;
                 }
                 Ok(())

@@ -256,12 +256,18 @@ fn vectors(out: &mut String, records: &[&Record]) -> Result<()> {
         .flat_map(|record| &record.vectors)
         .map(|vectors| vectors.name.as_str())
         .collect();
+    let has_knn = records.iter().any(|record| record.knn().next().is_some());
+    let k = if has_knn { " K |" } else { "" };
     writeln!(
         out,
-        "| corpus | {} | weighting | D_max | K |",
+        "| corpus | {} | weighting | D_max |{k}",
         names.join(" | ")
     )?;
-    writeln!(out, "{}|", "| --- ".repeat(4 + names.len()))?;
+    writeln!(
+        out,
+        "{}|",
+        "| --- ".repeat(3 + usize::from(has_knn) + names.len())
+    )?;
     for record in records {
         let cells = names.iter().map(|&name| {
             let Some(vectors) = record.vectors.iter().find(|v| v.name == name) else {
@@ -283,12 +289,15 @@ fn vectors(out: &mut String, records: &[&Record]) -> Result<()> {
         weightings.dedup();
         writeln!(
             out,
-            "| {} | {} | {} | {} | {} |",
+            "| {} | {} | {} | {} |{}",
             record.corpus.name,
             cells.collect::<Vec<_>>().join(" | "),
             weightings.join(", "),
             each(splits().map(|split| split.choice.candidate.d_max)),
-            each(record.knn().map(|knn| knn.choice.k))
+            match has_knn {
+                true => format!(" {} |", each(record.knn().map(|knn| knn.choice.k))),
+                false => String::new(),
+            }
         )?;
     }
     Ok(())

@@ -2,6 +2,7 @@
 
 mod baselines;
 mod classification;
+mod neighbors;
 mod page;
 mod plots;
 mod similarity;
@@ -68,6 +69,14 @@ pub fn write(records: &Path, output: &Path, page: &Path) -> Result<()> {
         if !more.is_empty() {
             classification::classifier_features(&mut out, &defaults, &more)?;
         }
+    }
+    let mut learnt: Vec<crate::neighbors::Record> = records.read_all("learnt-neighbors-")?;
+    learnt.sort_by_key(|record| {
+        let runs = &record.definition.run;
+        runs.iter().position(|run| run.corpus == record.corpus.name)
+    });
+    if !learnt.is_empty() {
+        neighbors::section(&mut out, &learnt)?;
     }
     let others: Vec<crate::baselines::Record> = records.read_all("baselines-")?;
     let systems = baselines::Systems::new(&others, &compared);
