@@ -59,7 +59,7 @@ def measure(parameters, run):
         rows = []
         for shape in parameters.shapes:
             sizes = [int(size) for size in shape.split("x")]
-            n = problems.how_many(*sizes, 8192, 2, 16)
+            n = problems.how_many(*sizes, 8192, 1 if min(sizes) > 1000 else 2, 16)
             problems.write(file, make(run.seed, *sizes, n))
             count, reference = ours(program, file) / n, REFERENCE.get(shape)
             rows.append([shape, count, reference, reference and reference / count])

@@ -31,7 +31,7 @@ def nbow(rng, n):
 
 
 @functools.cache
-def ground_costs(seed):
+def ground_costs(seed, n_words):
     """Costs from every word that documents draw from to every word of the other side."""
     rng = random.Random(f"{seed} words")
 
@@ -40,7 +40,7 @@ def ground_costs(seed):
         length = math.hypot(*x)
         return [value / length for value in x]
 
-    sources, sinks = ([point() for _ in range(N_WORDS)] for _ in range(2))
+    sources, sinks = ([point() for _ in range(n_words)] for _ in range(2))
     return [[math.dist(x, y) for y in sinks] for x in sources]
 
 
@@ -53,7 +53,8 @@ def synthetic(seed, rows, columns, n):
     """`n` problems (costs, supply, demand): a document against a random document, or
     against another document of as many words where rows and columns are equal."""
     rng = random.Random(f"{seed} {rows}x{columns}")
-    table, words = ground_costs(seed), range(N_WORDS)
+    n_words = N_WORDS if max(rows, columns) <= N_WORDS else max(rows, columns) * 5 // 4
+    table, words = ground_costs(seed, n_words), range(n_words)
     problems = []
     for _ in range(n):
         sources, sinks = rng.sample(words, rows), rng.sample(words, columns)
@@ -87,16 +88,23 @@ class Real:
                     self.documents.append(list(found.items()))
 
     def make(self, seed, rows, columns, n):
-        """As `synthetic`; a document has its first words, of one of so many at least."""
+        """As `synthetic`; a document has its first words, of one of so many at least. If there
+        are no two of them, documents drawn at random are joined until they have enough."""
         rng = random.Random(f"{seed} {rows}x{columns} real")
         noise = self.numpy.random.default_rng(rng.randrange(1 << 32))
         is_pair = rows == columns
         long_enough = [d for d in self.documents if len(d) >= rows]
-        if len(long_enough) < 2:
-            raise SystemExit(f"error: no two documents have {rows} known words")
+
+        def words():
+            if len(long_enough) >= 2:
+                return rng.choice(long_enough)
+            joined = collections.Counter()
+            while len(joined) < rows:
+                joined.update(dict(rng.choice(self.documents)))
+            return list(joined.items())
 
         def document():
-            ids, n_times = zip(*rng.choice(long_enough)[:rows])
+            ids, n_times = zip(*words()[:rows])
             total = sum(n_times)
             return self.points[list(ids)], array("d", (count / total for count in n_times))
 

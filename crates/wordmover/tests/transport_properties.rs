@@ -272,6 +272,137 @@ fn large_problems_are_solved_exactly() {
     }
 }
 
+/// The largest problems there are tests for; one of documents' words takes a twentieth of a second.
+#[test]
+fn two_thousand_sources_and_sinks_are_solved_exactly() {
+    let n = 2000;
+    let mut uniform = uniforms(17);
+    let mut points = || -> Vec<[f64; 3]> {
+        let mut point = || [uniform(), uniform(), uniform()];
+        (0..n).map(|_| point()).collect()
+    };
+    let (from, to) = (points(), points());
+    let distance = |x: &[f64; 3], y: &[f64; 3]| {
+        let squares = x.iter().zip(y).map(|(x, y)| (x - y) * (x - y));
+        squares.sum::<f64>().sqrt()
+    };
+    let costs: Vec<f64> = from
+        .iter()
+        .flat_map(|x| to.iter().map(move |y| distance(x, y)))
+        .collect();
+    let mut counts = || normalised((0..n).map(|_| (1.0 / (uniform() + 0.2)).ceil()).collect());
+    let (supply, demand) = (counts(), counts());
+    let solution = solve(&costs, &supply, &demand).unwrap();
+    let certificate = Certificate::check(&costs, &supply, &demand, &solution);
+    assert!(certificate.holds(1e-11), "{certificate:?}");
+}
+
+/// What pairs of documents are solved by, on costs and masses of all kinds: those that tie, those
+/// that 16 bits cannot tell apart, and those for which no plan is near the optimum at the start.
+#[test]
+fn costs_and_masses_of_every_kind_are_certified_for_pairs() {
+    let mut uniform = uniforms(19);
+    let shapes = [
+        (25, 25),
+        (26, 41),
+        (40, 40),
+        (64, 65),
+        (72, 72),
+        (131, 128),
+        (30, 170),
+    ];
+    for (n, m) in shapes {
+        for kind in 0..66 {
+            let (cost_kind, mass_kind) = (kind % 11, kind / 11);
+            let (x, y): (Vec<f64>, Vec<f64>) = (
+                (0..n).map(|_| uniform()).collect(),
+                (0..m).map(|_| uniform()).collect(),
+            );
+            let mut cost = |i: usize, k: usize| match cost_kind {
+                0 => (uniform() * 4.0).floor(),
+                1 => 1.0 + 1e-9 * uniform(),
+                2 => uniform() - 0.5,
+                3 => 1e-304 * uniform(),
+                4 => 1e299 * (uniform() - 0.5),
+                5 => 1.0,
+                // A few costs beyond all others.
+                6 => uniform() * if uniform() < 0.02 { 1e9 } else { 1.0 },
+                // Points on a line; the same the other way round.
+                7 => (x[i] - y[k]).abs(),
+                8 => x[i] * y[k],
+                9 => 1.0 + 1e-13 * uniform(),
+                _ => uniform().powi(40),
+            };
+            let costs: Vec<f64> = (0..n * m).map(|at| cost(at / m, at % m)).collect();
+            let mut masses = |n: usize| {
+                let mut mass = |i: usize| match mass_kind {
+                    0 => 1.0,
+                    1 => (1.0 + 3.0 * uniform()).floor(),
+                    2 => 0.1 + uniform(),
+                    3 => 0.9f64.powi(i as i32),
+                    4 => 1e-7 + uniform().powi(20),
+                    _ => {
+                        if i == 0 {
+                            1.0
+                        } else {
+                            1e-9
+                        }
+                    }
+                };
+                normalised((0..n).map(&mut mass).collect())
+            };
+            let (supply, demand) = (masses(n), masses(m));
+            for is_turned in [false, true] {
+                let (costs, supply, demand) = match is_turned {
+                    true => (transposed(&costs, n, m), &demand, &supply),
+                    false => (costs.clone(), &supply, &demand),
+                };
+                let solution = solve(&costs, supply, demand).unwrap();
+                let certificate = Certificate::check(&costs, supply, demand, &solution);
+                let holds = certificate.holds(1e-12);
+                assert!(holds, "{n} x {m}, {cost_kind} {mass_kind}: {certificate:?}");
+            }
+        }
+    }
+}
+
+/// Problems that the graph of sinks would augment for long, and hands over.
+#[test]
+fn what_takes_one_solver_long_is_certified_by_another() {
+    for (n, m) in [(72, 21), (500, 21), (150, 12), (400, 6)] {
+        let at = |i: usize, n: usize| (i as f64 + 0.5) / n as f64;
+        let anti_monge = |i: usize, k: usize| (5.0 * (at(i, n) + at(k, m))).exp();
+        let monge = |i: usize, k: usize| (at(i, n) - at(k, m)).powi(2);
+        let one = |n: usize| -> Vec<f64> {
+            normalised((0..n).map(|i| if i == 0 { 1.0 } else { 1e-9 }).collect())
+        };
+        let exponential = |n: usize| -> Vec<f64> {
+            normalised((0..n).map(|i| 0.8f64.powi(i as i32).max(1e-12)).collect())
+        };
+        let problems: [(Vec<f64>, Vec<f64>, Vec<f64>); 2] = [
+            (
+                (0..n * m).map(|at| monge(at / m, at % m)).collect(),
+                one(n),
+                one(m),
+            ),
+            (
+                (0..n * m).map(|at| anti_monge(at / m, at % m)).collect(),
+                vec![1.0 / n as f64; n],
+                exponential(m),
+            ),
+        ];
+        for (costs, supply, demand) in &problems {
+            let solution = solve(costs, supply, demand).unwrap();
+            let certificate = Certificate::check(costs, supply, demand, &solution);
+            assert!(certificate.holds(1e-12), "{n} x {m}: {certificate:?}");
+            let turned = transposed(costs, n, m);
+            let mut workspace = Workspace::default();
+            let other = cost(&turned, demand, supply, &mut workspace).unwrap();
+            assert!((other - solution.cost).abs() <= 1e-11 * solution.cost.abs().max(1.0));
+        }
+    }
+}
+
 /// Shapes on both sides of every choice between solvers, both ways round; with ties, and with
 /// demands so uneven that what was guessed of them is wrong.
 #[test]

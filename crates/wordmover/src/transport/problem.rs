@@ -50,6 +50,20 @@ impl<'a> Problem<'a> {
         }
     }
 
+    /// With sources and sinks as they were given, for a solver that would have to turn the costs
+    /// otherwise, unless there are many more sinks than sources then.
+    pub fn as_given_if_near_square(self) -> Self {
+        if !self.is_transposed || self.supply.len() > 4 * self.demand.len() {
+            return self;
+        }
+        Problem {
+            supply: self.demand,
+            demand: self.supply,
+            is_transposed: false,
+            ..self
+        }
+    }
+
     /// The error of a solver that gives up after so many steps.
     #[cold]
     #[inline(never)]

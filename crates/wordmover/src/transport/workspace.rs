@@ -5,7 +5,6 @@ use std::sync::atomic::AtomicBool;
 
 use super::bitset_simplex::{self, BitsetSimplex};
 use super::error::TransportError;
-use super::lanes::Portable;
 use super::one_sink::OneSink;
 use super::problem::Problem;
 use super::simplex::NetworkSimplex;
@@ -142,27 +141,21 @@ impl Workspace {
             self.solver = Solver::TwoSinks;
             return Ok(self.two_sinks.solve(simd, problem));
         }
-        if m > MOST_SINKS {
-            self.solver = Solver::NetworkSimplex;
-            return self.network_simplex.solve(simd, problem);
+        if m <= MOST_SINKS {
+            if is_for_bitsets(n, m) {
+                self.solver = Solver::BitsetSimplex;
+                return self.bitset_simplex.solve(simd, problem);
+            }
+            if let Some(cost) = self.sink_graph.solve(simd, problem) {
+                self.solver = Solver::SinkGraph;
+                return Ok(cost);
+            }
         }
-        if is_for_bitsets(n, m) {
-            self.solver = Solver::BitsetSimplex;
-            return self.bitset_simplex.solve(simd, problem);
-        }
-        self.solver = Solver::SinkGraph;
-        match self.sink_graph.solve(simd, problem)? {
-            Some(cost) => Ok(cost),
-            None => self.solve_tiny(problem),
-        }
-    }
-
-    /// Costs that differ too little for the graph of sinks, or not at all.
-    #[cold]
-    #[inline(never)]
-    fn solve_tiny(&mut self, problem: Problem) -> Result<f64, TransportError> {
+        let problem = problem.as_given_if_near_square();
+        self.shape = (problem.supply.len(), problem.demand.len());
+        self.is_transposed = problem.is_transposed;
         self.solver = Solver::NetworkSimplex;
-        self.network_simplex.solve(Portable, problem)
+        self.network_simplex.solve(simd, problem)
     }
 
     /// The plan of the problem solved last: source, sink and mass, in no
@@ -244,6 +237,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::transport::lanes::Portable;
 
     #[test]
     fn a_long_problem_stops_when_its_flag_is_set() {
@@ -283,6 +277,34 @@ mod tests {
                 let again = workspace.solve(&costs, &supply, &demand).unwrap();
                 let fresh = Workspace::default().solve(&costs, &supply, &demand);
                 assert_eq!(Ok(again), fresh, "trial {trial}, step {step}: {n} x {m}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_instruction_set_gives_the_same_bits_for_pairs() {
+        let mut next = 5u64;
+        let mut random = || {
+            next = next.wrapping_mul(6364136223846793005).wrapping_add(1);
+            (next >> 40) as f64 / (1u64 << 24) as f64
+        };
+        for (n, m) in [(72, 72), (129, 131), (64, 300), (257, 200)] {
+            for kind in 0..4 {
+                let mut cost = || match kind {
+                    0 => (4.0 * random()).floor(),
+                    1 => random() - 0.5,
+                    2 => 1e-302 * random(),
+                    _ => random() * if random() < 0.01 { 1e7 } else { 1.0 },
+                };
+                let costs: Vec<f64> = (0..n * m).map(|_| cost()).collect();
+                let (supply, demand) = (vec![1.0 / n as f64; n], vec![1.0 / m as f64; m]);
+                let (mut fast, mut portable) = (Workspace::default(), Workspace::default());
+                let there = fast.optimal_value(&costs, &supply, &demand).unwrap();
+                let problem = Problem::new(&costs, &supply, &demand);
+                let here = portable.solve_with(Portable, problem).unwrap();
+                assert_eq!(there.to_bits(), here.to_bits(), "{n} x {m}, kind {kind}");
+                assert_eq!(fast.sink_duals(&costs), portable.sink_duals(&costs));
+                assert_eq!(fast.flows(), portable.flows());
             }
         }
     }

@@ -1,17 +1,22 @@
 //! Registers of 256 bits.
 
 use std::arch::x86_64::{
-    __m256d, _CMP_EQ_OQ, _CMP_LT_OQ, _mm_add_pd, _mm_add_sd, _mm_cvtsd_f64, _mm_max_pd, _mm_max_sd,
-    _mm_min_pd, _mm_min_sd, _mm_unpackhi_pd, _mm256_add_epi64, _mm256_add_pd, _mm256_and_pd,
-    _mm256_and_si256, _mm256_andnot_pd, _mm256_blendv_pd, _mm256_castpd_si256,
-    _mm256_castpd256_pd128, _mm256_castsi256_pd, _mm256_cmp_pd, _mm256_cmpeq_epi64,
-    _mm256_cmpgt_epi64, _mm256_extractf128_pd, _mm256_i64gather_pd, _mm256_loadu_pd, _mm256_max_pd,
-    _mm256_min_epu32, _mm256_min_pd, _mm256_movemask_pd, _mm256_mul_pd, _mm256_or_pd,
-    _mm256_permute2f128_pd, _mm256_set_pd, _mm256_set1_epi64x, _mm256_set1_pd, _mm256_slli_epi64,
-    _mm256_storeu_pd, _mm256_sub_pd, _mm256_unpackhi_pd, _mm256_unpacklo_pd, _mm256_xor_pd,
+    __m256d, __m256i, _CMP_EQ_OQ, _CMP_LT_OQ, _mm_add_pd, _mm_add_sd, _mm_cvtsd_f64,
+    _mm_cvtsi128_si32, _mm_max_pd, _mm_max_sd, _mm_min_epi16, _mm_min_pd, _mm_min_sd,
+    _mm_minpos_epu16, _mm_set1_epi16, _mm_unpackhi_pd, _mm_xor_si128, _mm256_add_epi64,
+    _mm256_add_pd, _mm256_and_pd, _mm256_and_si256, _mm256_andnot_pd, _mm256_blendv_epi8,
+    _mm256_blendv_pd, _mm256_castpd_si256, _mm256_castpd256_pd128, _mm256_castsi128_si256,
+    _mm256_castsi256_pd, _mm256_castsi256_si128, _mm256_cmp_pd, _mm256_cmpeq_epi16,
+    _mm256_cmpeq_epi64, _mm256_cmpgt_epi16, _mm256_cmpgt_epi64, _mm256_cvtpd_epi32,
+    _mm256_extractf128_pd, _mm256_extracti128_si256, _mm256_inserti128_si256, _mm256_loadu_pd,
+    _mm256_loadu_si256, _mm256_max_epi16, _mm256_max_pd, _mm256_min_epi16, _mm256_min_pd,
+    _mm256_movemask_epi8, _mm256_movemask_pd, _mm256_mul_pd, _mm256_packs_epi32,
+    _mm256_permute2f128_pd, _mm256_set_pd, _mm256_set1_epi16, _mm256_set1_pd, _mm256_storeu_pd,
+    _mm256_storeu_si256, _mm256_sub_pd, _mm256_subs_epi16, _mm256_unpackhi_pd, _mm256_unpacklo_pd,
+    _mm256_xor_pd,
 };
 
-use super::{Four, Simd};
+use super::{Four, Simd, Sixteen};
 use crate::instruction_sets::Avx2;
 
 /// Intrinsics that touch nothing but registers.
@@ -25,6 +30,7 @@ macro_rules! registers {
 
 impl Simd for Avx2 {
     type Lanes = __m256d;
+    type Shorts = __m256i;
 
     #[inline(always)]
     fn splat(self, x: f64) -> __m256d {
@@ -47,20 +53,6 @@ impl Simd for Avx2 {
     #[inline(always)]
     fn of(self, a: f64, b: f64, c: f64, d: f64) -> __m256d {
         registers!(_mm256_set_pd(d, c, b, a))
-    }
-
-    #[inline(always)]
-    fn gather(self, from: &[Four], places: __m256d) -> __m256d {
-        let last = (from.len() - 1).min(u32::MAX as usize);
-        // SAFETY: `self` proves AVX2. The minimum of the lower and of the upper halves is `last`
-        // and 0 at most, so the places are within `from`, and a double is at each of them. It is
-        // a minimum of integers: as doubles they would be subnormal.
-        unsafe {
-            let last = _mm256_set1_epi64x(last as i64);
-            let places = _mm256_min_epu32(_mm256_castpd_si256(places), last);
-            let places = _mm256_slli_epi64::<2>(places);
-            _mm256_i64gather_pd::<8>(from.as_flattened().as_ptr(), places)
-        }
     }
 
     #[inline(always)]
@@ -180,16 +172,6 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
-    fn either(self, a: __m256d, b: __m256d) -> __m256d {
-        registers!(_mm256_or_pd(a, b))
-    }
-
-    #[inline(always)]
-    fn mask_bits(self, mask: __m256d) -> u32 {
-        registers!(_mm256_movemask_pd(mask) as u32)
-    }
-
-    #[inline(always)]
     fn below_bits(self, a: __m256d, b: __m256d) -> u32 {
         registers!(_mm256_movemask_pd(_mm256_cmp_pd::<_CMP_LT_OQ>(a, b)) as u32)
     }
@@ -228,6 +210,80 @@ impl Simd for Avx2 {
         registers!({
             let halves = _mm_add_pd(_mm256_castpd256_pd128(a), _mm256_extractf128_pd::<1>(a));
             _mm_cvtsd_f64(_mm_add_sd(halves, _mm_unpackhi_pd(halves, halves)))
+        })
+    }
+
+    #[inline(always)]
+    fn splat_shorts(self, x: i16) -> __m256i {
+        registers!(_mm256_set1_epi16(x))
+    }
+
+    #[inline(always)]
+    fn load_shorts(self, from: &Sixteen) -> __m256i {
+        // SAFETY: `self` proves AVX2; the pointer is that of 32 bytes.
+        unsafe { _mm256_loadu_si256(from.as_ptr().cast()) }
+    }
+
+    #[inline(always)]
+    fn store_shorts(self, x: __m256i, to: &mut Sixteen) {
+        // SAFETY: `self` proves AVX2; the pointer is that of 32 bytes.
+        unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), x) }
+    }
+
+    #[inline(always)]
+    fn to_shorts(self, x: [__m256d; 4]) -> __m256i {
+        registers!({
+            let a = _mm256_castsi128_si256(_mm256_cvtpd_epi32(x[0]));
+            let b = _mm256_castsi128_si256(_mm256_cvtpd_epi32(x[1]));
+            // Halves are packed by themselves: first 0 and 1, then 2 and 3.
+            let a = _mm256_inserti128_si256::<1>(a, _mm256_cvtpd_epi32(x[2]));
+            let b = _mm256_inserti128_si256::<1>(b, _mm256_cvtpd_epi32(x[3]));
+            _mm256_packs_epi32(a, b)
+        })
+    }
+
+    #[inline(always)]
+    fn sub_shorts(self, a: __m256i, b: __m256i) -> __m256i {
+        registers!(_mm256_subs_epi16(a, b))
+    }
+
+    #[inline(always)]
+    fn lesser_shorts(self, a: __m256i, b: __m256i) -> __m256i {
+        registers!(_mm256_min_epi16(a, b))
+    }
+
+    #[inline(always)]
+    fn greater_shorts(self, a: __m256i, b: __m256i) -> __m256i {
+        registers!(_mm256_max_epi16(a, b))
+    }
+
+    #[inline(always)]
+    fn below_shorts(self, a: __m256i, b: __m256i) -> __m256i {
+        registers!(_mm256_cmpgt_epi16(b, a))
+    }
+
+    #[inline(always)]
+    fn same_shorts(self, a: __m256i, b: __m256i) -> __m256i {
+        registers!(_mm256_cmpeq_epi16(a, b))
+    }
+
+    #[inline(always)]
+    fn choose_shorts(self, mask: __m256i, yes: __m256i, no: __m256i) -> __m256i {
+        registers!(_mm256_blendv_epi8(no, yes, mask))
+    }
+
+    #[inline(always)]
+    fn short_mask_bits(self, mask: __m256i) -> u32 {
+        registers!(_mm256_movemask_epi8(mask) as u32)
+    }
+
+    #[inline(always)]
+    fn least_short(self, a: __m256i) -> i16 {
+        registers!({
+            let halves = _mm_min_epi16(_mm256_castsi256_si128(a), _mm256_extracti128_si256::<1>(a));
+            // The least without a sign is at hand: the sign bit is turned there and back.
+            let turned = _mm_xor_si128(halves, _mm_set1_epi16(i16::MIN));
+            (_mm_cvtsi128_si32(_mm_minpos_epu16(turned)) as i16) ^ i16::MIN
         })
     }
 }

@@ -1,4 +1,4 @@
-//! Four doubles at a time, with one meaning on every machine.
+//! Four doubles or sixteen short integers at a time, with one meaning on every machine.
 //!
 //! The solver is written once over [`Simd`] and compiled for each implementation:
 //! [`Portable`], plain arrays that any compiler can deal with, and on x86-64
@@ -15,6 +15,9 @@ pub(super) use crate::instruction_sets::Portable;
 /// Four consecutive doubles in memory.
 pub(super) type Four = [f64; 4];
 
+/// Sixteen consecutive whole numbers of 16 bits in memory.
+pub(super) type Sixteen = [i16; 16];
+
 /// Infinitely far, four times.
 pub(super) const FAR: Four = [f64::INFINITY; 4];
 
@@ -30,15 +33,14 @@ pub(super) const fn number(n: usize) -> f64 {
 pub(super) trait Simd: Copy {
     /// Four doubles in a register, or the like.
     type Lanes: Copy;
+    /// Sixteen whole numbers of 16 bits in a register, or the like.
+    type Shorts: Copy;
 
     fn splat(self, x: f64) -> Self::Lanes;
     fn load(self, from: &Four) -> Self::Lanes;
     /// Four from `at` on.
     fn load_at(self, from: &[f64], at: usize) -> Self::Lanes;
     fn of(self, a: f64, b: f64, c: f64, d: f64) -> Self::Lanes;
-    /// The first of the four at each of the places given as [`number`]s below 2^32; the last of
-    /// `from`, which has at least one, for a place beyond it.
-    fn gather(self, from: &[Four], places: Self::Lanes) -> Self::Lanes;
     /// The first and the second of four pairs.
     fn unzip(self, a: Self::Lanes, b: Self::Lanes) -> (Self::Lanes, Self::Lanes);
     /// Columns from rows.
@@ -76,10 +78,6 @@ pub(super) trait Simd: Copy {
     fn holds(self, a: Self::Lanes, b: Self::Lanes) -> Self::Lanes;
     /// Exclusive or of the bits.
     fn toggle(self, a: Self::Lanes, b: Self::Lanes) -> Self::Lanes;
-    /// A mask: where one of two is set.
-    fn either(self, a: Self::Lanes, b: Self::Lanes) -> Self::Lanes;
-    /// One bit per lane of a mask.
-    fn mask_bits(self, mask: Self::Lanes) -> u32;
     /// One bit per lane: where `a < b`.
     fn below_bits(self, a: Self::Lanes, b: Self::Lanes) -> u32;
     /// One bit per lane: where `a == b`.
@@ -92,6 +90,28 @@ pub(super) trait Simd: Copy {
     fn least(self, a: Self::Lanes) -> f64;
     /// `(a[0] + a[2]) + (a[1] + a[3])`.
     fn total(self, a: Self::Lanes) -> f64;
+
+    fn splat_shorts(self, x: i16) -> Self::Shorts;
+    fn load_shorts(self, from: &Sixteen) -> Self::Shorts;
+    fn store_shorts(self, x: Self::Shorts, to: &mut Sixteen);
+    /// The nearest whole numbers, the even one of two, of sixteen doubles from -2^15 up to
+    /// 2^15 - 1.
+    fn to_shorts(self, x: [Self::Lanes; 4]) -> Self::Shorts;
+    /// Differences, or the nearest that 16 bits can hold.
+    fn sub_shorts(self, a: Self::Shorts, b: Self::Shorts) -> Self::Shorts;
+    fn lesser_shorts(self, a: Self::Shorts, b: Self::Shorts) -> Self::Shorts;
+    fn greater_shorts(self, a: Self::Shorts, b: Self::Shorts) -> Self::Shorts;
+    /// A mask: where `a < b`.
+    fn below_shorts(self, a: Self::Shorts, b: Self::Shorts) -> Self::Shorts;
+    /// A mask: where `a == b`.
+    fn same_shorts(self, a: Self::Shorts, b: Self::Shorts) -> Self::Shorts;
+    /// `yes` where the mask is set, `no` elsewhere.
+    fn choose_shorts(self, mask: Self::Shorts, yes: Self::Shorts, no: Self::Shorts)
+    -> Self::Shorts;
+    /// Two bits per lane of a mask.
+    fn short_mask_bits(self, mask: Self::Shorts) -> u32;
+    /// The least of the sixteen.
+    fn least_short(self, a: Self::Shorts) -> i16;
 }
 
 const SET: f64 = f64::from_bits(u64::MAX);
@@ -106,9 +126,19 @@ fn lane_by_lane(f: impl Fn(usize) -> f64) -> Four {
     [f(0), f(1), f(2), f(3)]
 }
 
+#[inline(always)]
+fn short_by_short(f: impl Fn(usize) -> i16) -> Sixteen {
+    let mut shorts = [0; 16];
+    for l in 0..16 {
+        shorts[l] = f(l);
+    }
+    shorts
+}
+
 /// Arrays of four.
 impl Simd for Portable {
     type Lanes = Four;
+    type Shorts = Sixteen;
 
     #[inline(always)]
     fn splat(self, x: f64) -> Four {
@@ -129,11 +159,6 @@ impl Simd for Portable {
     #[inline(always)]
     fn of(self, a: f64, b: f64, c: f64, d: f64) -> Four {
         [a, b, c, d]
-    }
-
-    #[inline(always)]
-    fn gather(self, from: &[Four], places: Four) -> Four {
-        places.map(|place| from[(place.to_bits() as u32 as usize).min(from.len() - 1)][0])
     }
 
     #[inline(always)]
@@ -233,16 +258,6 @@ impl Simd for Portable {
     }
 
     #[inline(always)]
-    fn either(self, a: Four, b: Four) -> Four {
-        lane_by_lane(|l| f64::from_bits(a[l].to_bits() | b[l].to_bits()))
-    }
-
-    #[inline(always)]
-    fn mask_bits(self, mask: Four) -> u32 {
-        (0..4).map(|l| u32::from(mask[l].to_bits() != 0) << l).sum()
-    }
-
-    #[inline(always)]
     fn below_bits(self, a: Four, b: Four) -> u32 {
         (0..4).map(|l| u32::from(a[l] < b[l]) << l).sum()
     }
@@ -272,5 +287,72 @@ impl Simd for Portable {
     #[inline(always)]
     fn total(self, a: Four) -> f64 {
         (a[0] + a[2]) + (a[1] + a[3])
+    }
+
+    #[inline(always)]
+    fn splat_shorts(self, x: i16) -> Sixteen {
+        [x; 16]
+    }
+
+    #[inline(always)]
+    fn load_shorts(self, from: &Sixteen) -> Sixteen {
+        *from
+    }
+
+    #[inline(always)]
+    fn store_shorts(self, x: Sixteen, to: &mut Sixteen) {
+        *to = x;
+    }
+
+    #[inline(always)]
+    fn to_shorts(self, x: [Four; 4]) -> Sixteen {
+        let mut shorts = [0; 16];
+        for (short, x) in shorts.iter_mut().zip(x.as_flattened()) {
+            // Leaves no bits for anything finer than 1, and the whole number in the last ones.
+            *short = (x + 6_755_399_441_055_744.0).to_bits() as i16;
+        }
+        shorts
+    }
+
+    #[inline(always)]
+    fn sub_shorts(self, a: Sixteen, b: Sixteen) -> Sixteen {
+        short_by_short(|l| a[l].saturating_sub(b[l]))
+    }
+
+    #[inline(always)]
+    fn lesser_shorts(self, a: Sixteen, b: Sixteen) -> Sixteen {
+        short_by_short(|l| a[l].min(b[l]))
+    }
+
+    #[inline(always)]
+    fn greater_shorts(self, a: Sixteen, b: Sixteen) -> Sixteen {
+        short_by_short(|l| a[l].max(b[l]))
+    }
+
+    #[inline(always)]
+    fn below_shorts(self, a: Sixteen, b: Sixteen) -> Sixteen {
+        short_by_short(|l| -i16::from(a[l] < b[l]))
+    }
+
+    #[inline(always)]
+    fn same_shorts(self, a: Sixteen, b: Sixteen) -> Sixteen {
+        short_by_short(|l| -i16::from(a[l] == b[l]))
+    }
+
+    #[inline(always)]
+    fn choose_shorts(self, mask: Sixteen, yes: Sixteen, no: Sixteen) -> Sixteen {
+        short_by_short(|l| if mask[l] == 0 { no[l] } else { yes[l] })
+    }
+
+    #[inline(always)]
+    fn short_mask_bits(self, mask: Sixteen) -> u32 {
+        (0..16)
+            .map(|l| (u32::from(mask[l] != 0) * 3) << (2 * l))
+            .sum()
+    }
+
+    #[inline(always)]
+    fn least_short(self, a: Sixteen) -> i16 {
+        a.into_iter().fold(i16::MAX, i16::min)
     }
 }

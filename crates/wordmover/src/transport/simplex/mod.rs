@@ -7,14 +7,14 @@
 //! `u[i] = C[i][parent] - v[parent]`.
 //!
 //! ```text
-//! aim   <- weighted mean of column k, improved once or twice        see `start`
-//! place every source on the sink of least C[i][k] - aim[k] that has room,
-//!     those with the most to lose first; a source that fills a sink goes on
-//! v[k]  <- from the tree, starting with 0 at the root
+//! round the costs to 16 bits                                       see `coarse`
+//! let the sources bid for the sinks, by coarse costs               see `auction`
+//! make a spanning tree of that plan                                see `forest`
+//! v[k]  <- from the tree, starting at the root
 //! loop:
-//!     look at the sources in turn, four at a time, for arcs with
-//!     C[i][k] - v[k] < u[i]; collect a few of them                 see `pricing`
-//!     if there are none: the plan is optimal and v proves it
+//!     look at the sources in turn for arcs with C[i][k] - v[k] < u[i], by coarse costs
+//!     until there are none; collect a few of them                  see `pricing`
+//!     if there are none by exact costs: the plan is optimal and v proves it
 //!     let them enter one after the other, best first, as long as they pay:
 //!         each closes a cycle, mass is sent round it until one of its arcs is
 //!         empty, and that one leaves the tree                      see `pivot`
@@ -34,8 +34,10 @@
 //! Every loop has a bound nevertheless: on a machine that calculates otherwise (see
 //! [`crate::float_environment`]) a broken invariant is an error, not a hang.
 
+mod auction;
+mod coarse;
+mod forest;
 mod pivot;
-mod place;
 mod pricing;
 mod sets;
 mod start;
@@ -45,11 +47,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::error::TransportError;
-use super::lanes::{Four, Simd};
+use super::grid::Grid;
+use super::lanes::{Simd, Sixteen};
 use super::problem::Problem;
 use super::workspace::grow;
+use auction::Lot;
+use coarse::width;
 use pricing::Candidates;
 use sets::words;
+use tree::Tree;
 
 /// No node: the parent of the root, or the end of a list.
 const NONE: u32 = u32::MAX;
@@ -66,18 +72,26 @@ pub(super) struct NetworkSimplex {
     stop: Option<Arc<AtomicBool>>,
     /// Sources and sinks that there is room for.
     fits: (usize, usize),
-    /// The costs on their grid, by blocks of four sources: `columns[block * n_sinks + sink]`.
-    columns: Vec<Four>,
-    /// The supplies on their grid, four to a block.
-    masses: Vec<Four>,
-    /// Dual value per sink, four times over.
-    duals: Vec<Four>,
+    /// Costs by sources where they were given sink by sink.
+    turned: Vec<f64>,
+    /// What costs are rounded to.
+    grid: Grid,
+    /// The masses on their grid.
+    masses: Vec<f64>,
 
-    /// The parent of every source (as [`super::lanes::number`]), and the flow and cost of the
-    /// arc to it.
-    source_parent: Vec<Four>,
-    source_flow: Vec<Four>,
-    source_cost: Vec<Four>,
+    /// Costs and dual values of the sinks in 16 bits; see `coarse`.
+    coarse: Vec<Sixteen>,
+    coarse_duals: Vec<Sixteen>,
+    /// What is taken off the costs of every sink, and the units of what is left.
+    base: Vec<f64>,
+    units: f64,
+
+    /// Dual value per sink.
+    duals: Vec<f64>,
+    /// The parent of every source, and the flow and cost of the arc to it.
+    source_parent: Vec<u32>,
+    source_flow: Vec<f64>,
+    source_cost: Vec<f64>,
     /// The parent of every sink, and the flow of the arc from it.
     sink_parent: Vec<u32>,
     sink_flow: Vec<f64>,
@@ -88,14 +102,21 @@ pub(super) struct NetworkSimplex {
     moved: Vec<u64>,
     inner: Vec<u64>,
 
-    /// While starting: sums over the sources, dual values to aim by (four times over) and
-    /// room left in every sink.
-    sums: Vec<Four>,
-    aim: Vec<Four>,
+    /// While starting: room left in every sink and mass that no sink has yet; the lots, and the
+    /// first of every sink; the sources that wait; dual values when the auction is over.
     room: Vec<f64>,
-    /// Sinks that are filled, in the order they became so; lists of sources.
-    filled: Vec<u32>,
+    free: Vec<f64>,
+    lots: Vec<Lot>,
+    first_lot: Vec<u32>,
+    queue: Vec<u32>,
+    prices: Vec<Sixteen>,
+    /// The forest: see there. Sources that no arc has met yet; lists of the children of every node.
+    is_alone: Vec<bool>,
+    parent: Vec<u32>,
+    flow: Vec<f64>,
+    child: Vec<u32>,
     next: Vec<u32>,
+    order: Vec<u32>,
 }
 
 impl NetworkSimplex {
@@ -106,40 +127,64 @@ impl NetworkSimplex {
         simd: S,
         problem: Problem,
     ) -> Result<f64, TransportError> {
+        if !problem.is_transposed {
+            return self.solve_rows(simd, problem, problem.costs);
+        }
+        let mut turned = std::mem::take(&mut self.turned);
+        turn(simd, problem, &mut turned);
+        let solved = self.solve_rows(simd, problem, &turned);
+        self.turned = turned;
+        solved
+    }
+
+    /// The optimal cost, from costs source by source.
+    #[inline(always)]
+    fn solve_rows<S: Simd>(
+        &mut self,
+        simd: S,
+        problem: Problem,
+        costs: &[f64],
+    ) -> Result<f64, TransportError> {
         let (n, m) = (problem.supply.len(), problem.demand.len());
         if n > self.fits.0 || m > self.fits.1 {
             self.make_room(n, m);
         }
         (self.n_sources, self.n_sinks) = (n, m);
-        let corrections = match n {
-            0..16 => 0,
-            _ => 2,
-        };
-        self.start(simd, problem, corrections);
+        self.start(simd, costs, problem);
+        if !self.hold_auction(simd) {
+            return Err(problem.not_solved(0));
+        }
+
+        self.plant(simd, costs);
         let stop = self.stop.clone();
         let stop = stop.as_deref();
-        let Some(mut tree) = self.place::<S>(simd) else {
-            return Err(problem.not_solved(0));
-        };
+        let mut tree = Tree::grow(self, costs);
+
         let limit = PIVOTS_PER_NODE * (n + m);
         let mut pivots = 0;
-        let mut candidates = Candidates::default();
-        while candidates.find(simd, &tree) {
+        let mut candidates = Candidates::new(m);
+        while candidates.find(simd, &mut tree) {
             if stop.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
                 return Err(TransportError::Interrupted);
             }
             let pivots_before = pivots;
             let mut is_tree = true;
             while let Some((source, sink, reduced)) = candidates.best(&tree) {
-                is_tree &= tree.pivot(source, sink, reduced);
+                is_tree &= match words(m) {
+                    1 => tree.pivot::<1>(source, sink, reduced),
+                    2 => tree.pivot::<2>(source, sink, reduced),
+                    _ => tree.pivot::<0>(source, sink, reduced),
+                };
                 pivots += 1;
             }
-            // The best candidate of a search pays: sums are exact.
-            if pivots == pivots_before || pivots > limit || !is_tree {
+            // Of exact candidates the best pays: sums are exact.
+            let is_stuck = pivots == pivots_before && !candidates.become_exact();
+            if is_stuck || pivots > limit || !is_tree {
                 return Err(problem.not_solved(pivots));
             }
         }
-        Ok(tree.cost(problem))
+
+        Ok(tree.cost())
     }
 
     /// A flag that ends a problem before its time.
@@ -153,32 +198,46 @@ impl NetworkSimplex {
     fn make_room(&mut self, n: usize, m: usize) {
         self.fits = (n.max(self.fits.0), m.max(self.fits.1));
         let (n, m) = self.fits;
-        let (n_blocks, words) = (n.div_ceil(4), words(m));
-        grow(&mut self.columns, n_blocks * m);
-        grow(&mut self.masses, n_blocks);
-        grow(&mut self.duals, m);
-        grow(&mut self.source_parent, n_blocks);
-        grow(&mut self.source_flow, n_blocks);
-        grow(&mut self.source_cost, n_blocks);
-        grow(&mut self.sink_parent, m);
-        grow(&mut self.sink_flow, m);
-        grow(&mut self.source_subtree, 4 * n_blocks * words);
+        let (w, words) = (width(m), words(m));
+        grow(&mut self.masses, n);
+        grow(&mut self.coarse, n * w);
+        for shorts in [&mut self.coarse_duals, &mut self.prices] {
+            grow(shorts, w);
+        }
+        grow(&mut self.base, 16 * w);
+        for of_sources in [&mut self.source_flow, &mut self.source_cost, &mut self.free] {
+            grow(of_sources, n);
+        }
+        for of_sinks in [&mut self.duals, &mut self.sink_flow, &mut self.room] {
+            grow(of_sinks, m);
+        }
+        for of_sources in [&mut self.source_parent, &mut self.queue] {
+            grow(of_sources, n);
+        }
+        for of_sinks in [&mut self.sink_parent, &mut self.first_lot] {
+            grow(of_sinks, m);
+        }
+        grow(&mut self.source_subtree, n * words);
         grow(&mut self.sink_subtree, m * words);
         grow(&mut self.moved, words);
         grow(&mut self.inner, words);
-        grow(&mut self.sums, m);
-        grow(&mut self.aim, m);
-        grow(&mut self.room, m);
-        grow(&mut self.filled, m);
-        grow(&mut self.next, 4 * n_blocks);
+        for of_nodes in [
+            &mut self.parent,
+            &mut self.child,
+            &mut self.next,
+            &mut self.order,
+        ] {
+            grow(of_nodes, n + m);
+        }
+        grow(&mut self.is_alone, n);
+        grow(&mut self.flow, n + m);
     }
 
     /// Visits the plan of the problem solved last: source, sink and mass.
     pub(super) fn each_flow(&self, mut visit: impl FnMut(usize, usize, f64)) {
-        let parents = self.source_parent.as_flattened().iter();
-        let flows = self.source_flow.as_flattened();
-        for (source, (parent, &flow)) in parents.zip(flows).take(self.n_sources).enumerate() {
-            visit(source, parent.to_bits() as usize, flow);
+        let flows = self.source_parent.iter().zip(&self.source_flow);
+        for (source, (&parent, &flow)) in flows.take(self.n_sources).enumerate() {
+            visit(source, parent as usize, flow);
         }
         for sink in 0..self.n_sinks {
             if self.sink_parent[sink] != NONE {
@@ -189,7 +248,32 @@ impl NetworkSimplex {
 
     /// The dual values of the sinks.
     pub(super) fn sink_duals(&self) -> Vec<f64> {
-        let duals = &self.duals[..self.n_sinks];
-        duals.iter().map(|dual| dual[0]).collect()
+        self.duals[..self.n_sinks].to_vec()
+    }
+}
+
+/// Costs source by source, from those given sink by sink.
+#[inline(always)]
+fn turn<S: Simd>(simd: S, problem: Problem, turned: &mut Vec<f64>) {
+    let (n, m) = (problem.supply.len(), problem.demand.len());
+    turned.clear();
+    turned.resize(n * m, 0.0);
+    for first in (0..n).step_by(4) {
+        for sink in (0..m).step_by(4) {
+            if first + 4 <= n && sink + 4 <= m {
+                let column = |k| simd.load_at(problem.costs, (sink + k) * n + first);
+                let rows = simd.transpose(column(0), column(1), column(2), column(3));
+                for lane in 0..4 {
+                    let row = turned[(first + lane) * m + sink..].first_chunk_mut();
+                    simd.store(rows[lane], row.expect("four sinks"));
+                }
+                continue;
+            }
+            for source in first..n.min(first + 4) {
+                for sink in sink..m.min(sink + 4) {
+                    turned[source * m + sink] = problem.costs[sink * n + source];
+                }
+            }
+        }
     }
 }

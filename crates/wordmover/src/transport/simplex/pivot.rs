@@ -13,12 +13,11 @@
 //! keeps the tree strongly feasible.
 //!
 //! The two searches for the join count their steps. Everything after them walks the paths
-//! that they have found.
+//! that they have found, once: flows, sets and parents change on the way.
 
 use super::NONE;
-use super::sets::{each, holds, remove, set_mut, unite};
+use super::sets::{copy, holds, remove, turn, unite};
 use super::tree::Tree;
-use crate::transport::lanes::number;
 
 /// The nearest common ancestor: one of the two, the other is [`NONE`].
 #[derive(Clone, Copy)]
@@ -27,18 +26,22 @@ struct Join {
     sink: u32,
 }
 
-enum Node {
-    Source(usize),
-    Sink(usize),
+/// What becomes of the subtrees on a path.
+#[derive(Clone, Copy)]
+enum Change {
+    /// What moved is now below.
+    Enters,
+    /// What moved is no longer below.
+    Leaves,
 }
 
 impl Tree<'_> {
-    /// Lets in the arc from `source` to `sink`, of negative reduced cost. False if a path has no
-    /// end: what is given is no tree.
+    /// Lets in the arc from `source` to `sink`, of negative reduced cost. Sets take `W` words,
+    /// or any number if that is 0. False if a path has no end: what is given is no tree.
     #[inline(always)]
     #[must_use]
-    pub fn pivot(&mut self, source: usize, sink: usize, reduced: f64) -> bool {
-        let words = self.moved.len();
+    pub fn pivot<const W: usize>(&mut self, source: usize, sink: usize, reduced: f64) -> bool {
+        let words = self.words::<W>();
         // No path passes a sink twice.
         let most = self.n_sinks();
 
@@ -84,97 +87,79 @@ impl Tree<'_> {
             at = self.parent_of(parent as usize);
         }
 
-        let leaves_sinks_path = sink_least <= source_least;
-        let mass = if leaves_sinks_path {
-            sink_least
+        if sink_least <= source_least {
+            let mass = sink_least;
+            let subtree = &self.sink_subtree[sink_cut * words..][..words];
+            copy(&mut self.moved[..words], subtree);
+            self.climb_from_source::<W>(source, join, mass, Change::Enters);
+            let above = self.rehang_by_sink::<W>(source, sink, sink_cut, mass);
+            self.climb_from_source::<W>(above, join, -mass, Change::Leaves);
+            self.shift::<W>(reduced);
         } else {
-            source_least
-        };
-        if mass > 0.0 {
-            self.climb_from_source(source, join, |tree, node| match node {
-                Node::Source(at) => tree.source_flow[at] -= mass,
-                Node::Sink(at) => tree.sink_flow[at] += mass,
-            });
-            self.climb_from_sink(sink, join, |tree, node| match node {
-                Node::Source(at) => tree.source_flow[at] += mass,
-                Node::Sink(at) => tree.sink_flow[at] -= mass,
-            });
-        }
-        if leaves_sinks_path {
-            self.rehang_by_sink(source, sink, sink_cut, mass, join, words);
-            self.shift(reduced);
-        } else {
-            self.rehang_by_source(source, sink, source_cut, mass, join, words);
-            self.shift(-reduced);
+            let mass = source_least;
+            let subtree = &self.source_subtree[source_cut * words..][..words];
+            copy(&mut self.moved[..words], subtree);
+            self.climb_from_sink::<W>(sink, join, mass, Change::Enters);
+            let above = self.rehang_by_source::<W>(source, sink, source_cut, mass);
+            self.climb_from_sink::<W>(above, join, -mass, Change::Leaves);
+            self.shift::<W>(-reduced);
         }
         true
     }
 
-    /// The subtree of `cut` moves to `source`, hung up by `sink`.
+    /// The subtree of `cut` moves to `source`, hung up by `sink`. Returns its old parent.
     #[inline(always)]
-    fn rehang_by_sink(
+    fn rehang_by_sink<const W: usize>(
         &mut self,
         source: usize,
         sink: usize,
         cut: usize,
         mass: f64,
-        join: Join,
-        words: usize,
-    ) {
-        self.moved
-            .copy_from_slice(&self.sink_subtree[cut * words..][..words]);
-        let old_parent = self.sink_parent[cut] as usize;
-        self.climb_from_source(old_parent, join, |tree, node| tree.leave(node, words));
-        self.climb_from_source(source, join, |tree, node| tree.enter(node, words));
-        self.inner.fill(0);
+    ) -> usize {
+        let words = self.words::<W>();
+        self.inner[..words].fill(0);
         let (mut at, mut new_parent, mut flow) = (sink, source, mass);
         loop {
             let parent = std::mem::replace(&mut self.sink_parent[at], new_parent as u32) as usize;
-            let old_flow = std::mem::replace(&mut self.sink_flow[at], flow);
-            self.turn(Node::Sink(at), words);
+            let old_flow = std::mem::replace(&mut self.sink_flow[at], flow) - mass;
+            turn(self.sink_subtree, words, at, self.moved, self.inner);
             if at == cut {
-                break;
+                return parent;
             }
             let grandparent = self.parent_of(parent);
-            self.source_parent[parent] = number(at);
-            flow = std::mem::replace(&mut self.source_flow[parent], old_flow);
+            self.source_parent[parent] = at as u32;
+            flow = std::mem::replace(&mut self.source_flow[parent], old_flow) + mass;
             self.source_cost[parent] = self.cost_of(parent, at);
-            self.turn(Node::Source(parent), words);
+            turn(self.source_subtree, words, parent, self.moved, self.inner);
             new_parent = parent;
             at = grandparent;
         }
     }
 
-    /// The subtree of `cut` moves to `sink`, hung up by `source`.
+    /// The subtree of `cut` moves to `sink`, hung up by `source`. Returns its old parent.
     #[inline(always)]
-    fn rehang_by_source(
+    fn rehang_by_source<const W: usize>(
         &mut self,
         source: usize,
         sink: usize,
         cut: usize,
         mass: f64,
-        join: Join,
-        words: usize,
-    ) {
-        self.moved
-            .copy_from_slice(&self.source_subtree[cut * words..][..words]);
-        let old_parent = self.parent_of(cut);
-        self.climb_from_sink(old_parent, join, |tree, node| tree.leave(node, words));
-        self.climb_from_sink(sink, join, |tree, node| tree.enter(node, words));
-        self.inner.fill(0);
+    ) -> usize {
+        let words = self.words::<W>();
+        self.inner[..words].fill(0);
         let (mut at, mut new_parent, mut flow) = (source, sink, mass);
         loop {
             let parent = self.parent_of(at);
-            self.source_parent[at] = number(new_parent);
-            let old_flow = std::mem::replace(&mut self.source_flow[at], flow);
+            self.source_parent[at] = new_parent as u32;
+            let old_flow = std::mem::replace(&mut self.source_flow[at], flow) - mass;
             self.source_cost[at] = self.cost_of(at, new_parent);
-            self.turn(Node::Source(at), words);
+            turn(self.source_subtree, words, at, self.moved, self.inner);
             if at == cut {
-                break;
+                return parent;
             }
             let grandparent = std::mem::replace(&mut self.sink_parent[parent], at as u32) as usize;
-            flow = std::mem::replace(&mut self.sink_flow[parent], old_flow);
-            self.turn(Node::Sink(parent), words);
+            flow = std::mem::replace(&mut self.sink_flow[parent], old_flow) + mass;
+            turn(self.sink_subtree, words, parent, self.moved, self.inner);
             new_parent = parent;
             at = grandparent;
         }
@@ -182,78 +167,89 @@ impl Tree<'_> {
 
     /// Adds to the dual values of the sinks that moved.
     #[inline(always)]
-    fn shift(&mut self, by: f64) {
-        each(self.moved, |sink| {
-            self.duals[sink] = [self.duals[sink][0] + by; 4];
-        });
-    }
-
-    /// The subtree of a node, and the two sets at hand.
-    #[inline(always)]
-    fn subtree(&mut self, node: Node, words: usize) -> (&mut [u64], &mut [u64], &mut [u64]) {
-        let set = match node {
-            Node::Source(at) => set_mut(self.source_subtree, words, at),
-            Node::Sink(at) => set_mut(self.sink_subtree, words, at),
-        };
-        (set, self.moved, self.inner)
-    }
-
-    /// What moved is no longer below a node.
-    #[inline(always)]
-    fn leave(&mut self, node: Node, words: usize) {
-        let (set, moved, _) = self.subtree(node, words);
-        remove(set, moved);
-    }
-
-    /// What moved is now below a node.
-    #[inline(always)]
-    fn enter(&mut self, node: Node, words: usize) {
-        let (set, moved, _) = self.subtree(node, words);
-        unite(set, moved);
-    }
-
-    /// What was above on the stem is now below: all that moved but what was below the one
-    /// before, whose old set is in `inner`.
-    #[inline(always)]
-    fn turn(&mut self, node: Node, words: usize) {
-        let (set, moved, inner) = self.subtree(node, words);
-        for ((word, moved), inner) in set.iter_mut().zip(moved).zip(inner) {
-            (*word, *inner) = (*moved & !*inner, *word);
+    fn shift<const W: usize>(&mut self, by: f64) {
+        let words = self.words::<W>();
+        for (word, &moved) in self.moved[..words].iter().enumerate() {
+            let mut rest = moved;
+            while rest != 0 {
+                self.duals[word * 64 + rest.trailing_zeros() as usize] += by;
+                rest &= rest - 1;
+            }
         }
     }
 
-    /// Visits what is below the join on the path up from a source.
+    /// Takes mass from the sources' arcs below the join on the path up from a source, and adds it
+    /// to the sinks'.
     #[inline(always)]
-    fn climb_from_source(
+    fn climb_from_source<const W: usize>(
         &mut self,
         source: usize,
         join: Join,
-        mut visit: impl FnMut(&mut Self, Node),
+        mass: f64,
+        change: Change,
     ) {
         let mut at = source;
         while at as u32 != join.source {
-            visit(self, Node::Source(at));
+            self.source_flow[at] -= mass;
+            self.change_source::<W>(at, change);
             let parent = self.parent_of(at);
             if parent as u32 == join.sink {
                 break;
             }
-            visit(self, Node::Sink(parent));
+            self.sink_flow[parent] += mass;
+            self.change_sink::<W>(parent, change);
             at = self.sink_parent[parent] as usize;
         }
     }
 
-    /// Visits what is below the join on the path up from a sink.
+    /// Takes mass from the sinks' arcs below the join on the path up from a sink, and adds it to
+    /// the sources'.
     #[inline(always)]
-    fn climb_from_sink(&mut self, sink: usize, join: Join, mut visit: impl FnMut(&mut Self, Node)) {
+    fn climb_from_sink<const W: usize>(
+        &mut self,
+        sink: usize,
+        join: Join,
+        mass: f64,
+        change: Change,
+    ) {
         let mut at = sink;
         while at as u32 != join.sink {
-            visit(self, Node::Sink(at));
+            self.sink_flow[at] -= mass;
+            self.change_sink::<W>(at, change);
             let parent = self.sink_parent[at];
             if parent == join.source {
                 break;
             }
-            visit(self, Node::Source(parent as usize));
-            at = self.parent_of(parent as usize);
+            let parent = parent as usize;
+            self.source_flow[parent] += mass;
+            self.change_source::<W>(parent, change);
+            at = self.parent_of(parent);
         }
+    }
+
+    #[inline(always)]
+    fn change_source<const W: usize>(&mut self, source: usize, change: Change) {
+        let words = self.words::<W>();
+        let set = &mut self.source_subtree[source * words..][..words];
+        match change {
+            Change::Enters => unite(set, &self.moved[..words]),
+            Change::Leaves => remove(set, &self.moved[..words]),
+        }
+    }
+
+    #[inline(always)]
+    fn change_sink<const W: usize>(&mut self, sink: usize, change: Change) {
+        let words = self.words::<W>();
+        let set = &mut self.sink_subtree[sink * words..][..words];
+        match change {
+            Change::Enters => unite(set, &self.moved[..words]),
+            Change::Leaves => remove(set, &self.moved[..words]),
+        }
+    }
+
+    /// Words of a set.
+    #[inline(always)]
+    fn words<const W: usize>(&self) -> usize {
+        if W > 0 { W } else { self.moved.len() }
     }
 }

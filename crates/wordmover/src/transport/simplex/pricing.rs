@@ -1,95 +1,157 @@
 //! Which arcs could make the plan cheaper.
+//!
+//! They are looked for in coarse costs, source by source in turn, until some are found. When
+//! there are none, exact costs are looked at, but only those of arcs whose coarse reduced cost
+//! is next to nothing: all others cannot be below zero.
 
+use super::coarse::{least, sink_of, width};
 use super::tree::Tree;
-use crate::transport::lanes::{Four, Simd};
+use crate::transport::lanes::Simd;
 
-/// A search ends when it has found so many candidates. Measured on documents: fewer make
-/// worse choices, more grow stale.
+/// A search ends when it has found so many candidates, one for every eight sinks in between.
+/// Measured on documents: fewer make worse choices, more grow stale.
+const FEW: usize = 6;
 const ENOUGH: usize = 16;
 
-/// With few sinks, one pivot spoils most other candidates.
-fn enough(n_sinks: usize) -> usize {
-    n_sinks.clamp(4, ENOUGH)
-}
+/// Coarse costs are made anew when exact ones have brought enough candidates so often.
+const POOR: usize = 4;
+
+/// How much finer coarse costs become each time they do not tell arcs apart, and how often units
+/// are chosen anew at most.
+const FINER: f64 = 0.125;
+const MOST_CHOICES: usize = 16;
+
+/// By how much a coarse reduced cost may be off: four numbers are rounded by a half each, and then
+/// doubles.
+const ROUNDING: i32 = 3;
 
 /// Arcs that were cheaper than that to their source's parent when they were found.
-#[derive(Default)]
 pub(super) struct Candidates {
-    /// One block of sources may bring three more than enough.
-    list: [Candidate; ENOUGH + 3],
+    list: [Candidate; ENOUGH],
     len: usize,
-    /// Where the next search starts.
-    block: usize,
+    /// How many are enough.
+    enough: usize,
+    /// The source that the next search starts with.
+    next: usize,
+    /// Whether the search is for exact costs.
+    is_exact: bool,
+    /// How many candidates it has found, and whether they are too many: coarse costs do not tell
+    /// these arcs apart.
+    n_exact: usize,
+    is_coarse_poor: bool,
+    /// What coarse costs resolve when units are chosen anew, as a part of what most reduced costs
+    /// are.
+    finer: f64,
+    /// How often they were.
+    n_choices: usize,
 }
 
 #[derive(Clone, Copy, Default)]
 struct Candidate {
-    /// What a unit of mass would save, when it was found; negative.
+    /// What a unit of mass would save, when it was found; negative, and in units of its own.
     reduced: f64,
     source: u32,
     sink: u32,
 }
 
 impl Candidates {
+    pub fn new(n_sinks: usize) -> Self {
+        Candidates {
+            list: [Candidate::default(); ENOUGH],
+            len: 0,
+            enough: (n_sinks / 8).clamp(FEW, ENOUGH),
+            next: 0,
+            is_exact: false,
+            n_exact: 0,
+            is_coarse_poor: false,
+            finer: 1.0,
+            n_choices: 0,
+        }
+    }
+
     /// Collects the best arcs of sources, in turn from where the last search ended. False
     /// if there are none at all, which proves the plan optimal.
     #[inline(always)]
-    pub fn find<S: Simd>(&mut self, simd: S, tree: &Tree) -> bool {
-        let n_blocks = tree.source_parent.len() / 4;
+    pub fn find<S: Simd>(&mut self, simd: S, tree: &mut Tree) -> bool {
         self.len = 0;
-        let start = self.block;
-        for (from, to) in [(start, n_blocks), (0, start)] {
-            if self.find_in(simd, tree, from, to) {
-                break;
+        if self.is_coarse_poor && self.n_choices < MOST_CHOICES {
+            self.is_exact = !tree.choose_units(simd, self.finer);
+            self.n_choices += 1;
+            self.n_exact = 0;
+        }
+        self.is_coarse_poor = false;
+        tree.round_duals(simd);
+        let tree = &*tree;
+        let (start, n) = (self.next, tree.n_sources());
+        if !self.is_exact {
+            let all = self.find_coarse(simd, tree, start, n);
+            self.is_exact = all && self.find_coarse(simd, tree, 0, start) && self.len == 0;
+        }
+        if self.is_exact {
+            let is_coarse_true = !tree.has_saturated();
+            let has_enough = !(self.find_exact(simd, tree, start, n, is_coarse_true)
+                && self.find_exact(simd, tree, 0, start, is_coarse_true));
+            self.n_exact += self.len;
+            self.is_coarse_poor = has_enough && self.n_exact >= POOR * self.enough;
+            // Otherwise dual values have moved too far, and only need another base.
+            if self.is_coarse_poor && is_coarse_true && self.n_choices > 0 {
+                self.finer *= FINER;
             }
         }
         self.len > 0
     }
 
-    /// Collects them from some blocks; true when there are enough.
+    /// Collects them from some sources by coarse costs. False when there were enough.
+    // Two searches with a closure in common would not be inlined, nor compiled for AVX2.
     #[inline(always)]
-    fn find_in<S: Simd>(&mut self, simd: S, tree: &Tree, from: usize, to: usize) -> bool {
-        let m = tree.n_sinks();
-        let duals = &tree.duals[..m];
-        let source_costs = &tree.source_cost.as_chunks::<4>().0[from..to];
-        let parents = &tree.source_parent.as_chunks::<4>().0[from..to];
-        let columns = tree.columns[from * m..to * m].chunks_exact(m);
-        let blocks = (from..to)
-            .zip(columns)
-            .zip(parents.iter().zip(source_costs));
-        for ((block, columns), (parent, source_cost)) in blocks {
-            let least = least_reduced::<S>(simd, columns, duals);
-            let parent_duals = simd.gather(duals, simd.load(parent));
-            let at_parent = simd.sub(simd.load(source_cost), parent_duals);
-            let mut better = simd.below_bits(least, at_parent);
-            if better != 0 {
-                let sinks = sinks_of_least(simd, columns, duals, least, better);
-                let mut saved = [0.0; 4];
-                simd.store(simd.sub(least, at_parent), &mut saved);
-                while better != 0 {
-                    let lane = better.trailing_zeros() as usize % 4;
-                    better &= better - 1;
-                    let candidate = Candidate {
-                        reduced: saved[lane],
-                        source: (block * 4 + lane) as u32,
-                        sink: sinks[lane],
-                    };
-                    // The best come last.
-                    let mut place = self.len.min(ENOUGH + 2);
-                    while place > 0 && self.list[place - 1].reduced < candidate.reduced {
-                        self.list[place] = self.list[place - 1];
-                        place -= 1;
-                    }
-                    self.list[place] = candidate;
-                    self.len += 1;
-                }
-                if self.len >= enough(m) {
-                    self.block = (block + 1) % (tree.source_parent.len() / 4);
-                    return true;
-                }
+    fn find_coarse<S: Simd>(&mut self, simd: S, tree: &Tree, from: usize, to: usize) -> bool {
+        for source in from..to {
+            if let Some((sink, reduced)) = coarse_best(simd, tree, source)
+                && !self.push(source, sink, reduced)
+            {
+                self.next = (source + 1) % tree.n_sources();
+                return false;
             }
         }
-        false
+        true
+    }
+
+    /// The same by exact costs.
+    #[inline(always)]
+    fn find_exact<S: Simd>(
+        &mut self,
+        simd: S,
+        tree: &Tree,
+        from: usize,
+        to: usize,
+        is_coarse_true: bool,
+    ) -> bool {
+        for source in from..to {
+            if let Some((sink, reduced)) = exact_best(simd, tree, source, is_coarse_true)
+                && !self.push(source, sink, reduced)
+            {
+                self.next = (source + 1) % tree.n_sources();
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Adds a candidate, the best last. False when there are enough.
+    #[inline(always)]
+    fn push(&mut self, source: usize, sink: usize, reduced: f64) -> bool {
+        let mut place = self.len % ENOUGH;
+        while place > 0 && self.list[place - 1].reduced < reduced {
+            self.list[place] = self.list[place - 1];
+            place -= 1;
+        }
+        self.list[place] = Candidate {
+            reduced,
+            source: source as u32,
+            sink: sink as u32,
+        };
+        self.len += 1;
+        self.len < self.enough
     }
 
     /// Takes out the candidate that was found best among those that still are any: source,
@@ -100,89 +162,121 @@ impl Candidates {
             self.len -= 1;
             let Candidate { source, sink, .. } = self.list[self.len];
             let (source, sink) = (source as usize, sink as usize);
-            let at_parent = tree.source_cost[source] - tree.duals[tree.parent_of(source)][0];
-            let reduced = tree.cost_of(source, sink) - tree.duals[sink][0] - at_parent;
+            let reduced = tree.reduced_cost(source, sink);
             if reduced < 0.0 {
                 return Some((source, sink, reduced));
             }
         }
         None
     }
+
+    /// Searches exact costs from now on. False if it did before.
+    pub fn become_exact(&mut self) -> bool {
+        !std::mem::replace(&mut self.is_exact, true)
+    }
 }
 
-/// The least `cost - dual` of four sources.
+/// The best arc of a source and how much it would save, if it is worth a try.
 #[inline(always)]
-fn least_reduced<S: Simd>(simd: S, columns: &[Four], duals: &[Four]) -> S::Lanes {
-    let reduced = |column, dual| simd.sub(simd.load(column), simd.load(dual));
-    // Several at a time, not one after the other: a minimum takes its time.
-    let mut least = [simd.splat(f64::INFINITY); 4];
-    let (fours, rest) = columns.as_chunks::<4>();
-    let (dual_fours, dual_rest) = duals.as_chunks::<4>();
-    for (column, dual) in fours.iter().zip(dual_fours) {
-        for lane in 0..4 {
-            least[lane] = simd.lesser(reduced(&column[lane], &dual[lane]), least[lane]);
-        }
+fn coarse_best<S: Simd>(simd: S, tree: &Tree, source: usize) -> Option<(usize, f64)> {
+    let w = width(tree.n_sinks());
+    let row = &tree.coarse[source * w..][..w];
+    let duals = &tree.coarse_duals[..w];
+    let least = least(simd, row, duals);
+    let parent = tree.parent_of(source);
+    let here = row.as_flattened()[parent].saturating_sub(duals.as_flattened()[parent]);
+    let reduced = i32::from(least) - i32::from(here);
+    // Rounding makes differences of one.
+    if reduced < -1 {
+        let sink = sink_of(simd, row, duals, least);
+        return Some((sink, f64::from(reduced)));
     }
-    for (column, dual) in rest.iter().zip(dual_rest) {
-        least[0] = simd.lesser(reduced(column, dual), least[0]);
-    }
-    let [a, b, c, d] = least;
-    simd.lesser(simd.lesser(a, b), simd.lesser(c, d))
+    None
 }
 
-/// The first sink of the least reduced cost, for each of some lanes. Sums are exact, so equality
-/// finds it; four sinks are compared before one is asked for.
+/// The best arc of a source and how much it would save, if it would.
 #[inline(always)]
-fn sinks_of_least<S: Simd>(
+fn exact_best<S: Simd>(
     simd: S,
-    columns: &[Four],
-    duals: &[Four],
-    least: S::Lanes,
-    lanes: u32,
-) -> [u32; 4] {
-    let is_least = |column, dual| simd.same(simd.sub(simd.load(column), simd.load(dual)), least);
-    let mut sinks = [0; 4];
-    let mut open = lanes;
-    let (fours, rest) = columns.as_chunks::<4>();
-    let (dual_fours, dual_rest) = duals.as_chunks::<4>();
-    let mut sink = 0;
-    for (column, dual) in fours.iter().zip(dual_fours) {
-        let a = is_least(&column[0], &dual[0]);
-        let b = is_least(&column[1], &dual[1]);
-        let c = is_least(&column[2], &dual[2]);
-        let d = is_least(&column[3], &dual[3]);
-        let any = simd.either(simd.either(a, b), simd.either(c, d));
-        if simd.mask_bits(any) & open != 0 {
-            for found in [a, b, c, d] {
-                take(simd.mask_bits(found), sink, &mut open, &mut sinks);
-                sink += 1;
+    tree: &Tree,
+    source: usize,
+    is_coarse_true: bool,
+) -> Option<(usize, f64)> {
+    let m = tree.n_sinks();
+    let w = width(m);
+    let coarse = &tree.coarse[source * w..][..w];
+    let parent = tree.parent_of(source);
+    let coarse_here = coarse.as_flattened()[parent];
+    let here = tree.source_dual(source);
+    let mut best = Best {
+        sink: 0,
+        least: here,
+    };
+    if !is_coarse_true || coarse_here == i16::MAX {
+        for first in (0..m).step_by(16) {
+            best.look_at(simd, tree, source, first);
+        }
+    } else {
+        let duals = &tree.coarse_duals[..w];
+        let near = i32::from(coarse_here) - i32::from(duals.as_flattened()[parent]) + ROUNDING + 1;
+        let near = simd.splat_shorts(near.min(i32::from(i16::MAX)) as i16);
+        let mut first = 0;
+        for (costs, duals) in coarse.iter().zip(duals) {
+            let reduced = simd.sub_shorts(simd.load_shorts(costs), simd.load_shorts(duals));
+            let mut lanes = simd.short_mask_bits(simd.below_shorts(reduced, near)) & 0x5555_5555;
+            let but_one = lanes & lanes.wrapping_sub(1);
+            if but_one & but_one.wrapping_sub(1) != 0 {
+                // More than two.
+                best.look_at(simd, tree, source, first);
+                lanes = 0;
             }
-            if open == 0 {
-                return sinks;
+            while lanes != 0 {
+                let sink = first + lanes.trailing_zeros() as usize / 2;
+                lanes &= lanes - 1;
+                if sink < m {
+                    best.offer(tree.cost_of(source, sink) - tree.duals[sink], sink);
+                }
             }
-        } else {
-            sink += 4;
+            first += 16;
         }
     }
-    for (column, dual) in rest.iter().zip(dual_rest) {
-        take(
-            simd.mask_bits(is_least(column, dual)),
-            sink,
-            &mut open,
-            &mut sinks,
-        );
-        sink += 1;
-    }
-    sinks
+    (best.least < here).then_some((best.sink, best.least - here))
 }
 
-/// Notes a sink for those of the open lanes that have found it.
-#[inline(always)]
-fn take(found: u32, sink: u32, open: &mut u32, sinks: &mut [u32; 4]) {
-    let mut found = found & *open;
-    *open &= !found;
-    while found != 0 {
-        sinks[found.trailing_zeros() as usize % 4] = sink;
-        found &= found - 1;
+/// The best sink of a source so far, and its cost less the dual value.
+struct Best {
+    sink: usize,
+    least: f64,
+}
+
+impl Best {
+    #[inline(always)]
+    fn offer(&mut self, reduced: f64, sink: usize) {
+        if reduced < self.least {
+            (self.sink, self.least) = (sink, reduced);
+        }
+    }
+
+    /// Compares up to sixteen sinks.
+    #[inline(always)]
+    fn look_at<S: Simd>(&mut self, simd: S, tree: &Tree, source: usize, first: usize) {
+        let m = tree.n_sinks();
+        let row = &tree.costs[source * m..][..m];
+        if first + 16 <= m {
+            let mut least = simd.splat(f64::INFINITY);
+            for w in 0..4 {
+                let cost = tree
+                    .grid
+                    .round_lanes(simd, simd.load_at(row, first + 4 * w));
+                let reduced = simd.sub(cost, simd.load_at(tree.duals, first + 4 * w));
+                least = simd.lesser(reduced, least);
+            }
+            if simd.least(least) >= self.least {
+                return;
+            }
+        }
+        for sink in first..m.min(first + 16) {
+            self.offer(tree.cost_of(source, sink) - tree.duals[sink], sink);
+        }
     }
 }

@@ -12,10 +12,12 @@ pub(super) fn holds(sets: &[u64], words: usize, node: usize, sink: usize) -> boo
     sets[node * words + sink / 64] >> (sink % 64) & 1 != 0
 }
 
-/// The set of `node`.
+// Not `copy_from_slice`, which calls a function for a word or two.
 #[inline(always)]
-pub(super) fn set_mut(sets: &mut [u64], words: usize, node: usize) -> &mut [u64] {
-    &mut sets[node * words..][..words]
+pub(super) fn copy(set: &mut [u64], other: &[u64]) {
+    for (word, other) in set.iter_mut().zip(other) {
+        *word = *other;
+    }
 }
 
 #[inline(always)]
@@ -32,14 +34,12 @@ pub(super) fn remove(set: &mut [u64], other: &[u64]) {
     }
 }
 
-/// The sinks of a set, ascending.
+/// What was above on the stem is now below: the set of `node` becomes all that moved but what was
+/// below the one before, whose old set is in `inner`, where that of `node` goes.
 #[inline(always)]
-pub(super) fn each(set: &[u64], mut visit: impl FnMut(usize)) {
-    for (i, &word) in set.iter().enumerate() {
-        let mut word = word;
-        while word != 0 {
-            visit(i * 64 + word.trailing_zeros() as usize);
-            word &= word - 1;
-        }
+pub(super) fn turn(sets: &mut [u64], words: usize, node: usize, moved: &[u64], inner: &mut [u64]) {
+    let set = &mut sets[node * words..][..words];
+    for ((word, moved), inner) in set.iter_mut().zip(&moved[..words]).zip(&mut inner[..words]) {
+        (*word, *inner) = (*moved & !*inner, *word);
     }
 }

@@ -1,77 +1,110 @@
 //! The spanning tree that is the plan, as slices of a [`NetworkSimplex`].
 
-use super::sets::{set_mut, unite, words};
+use super::coarse::{round_duals, round_row, units, width};
+use super::sets::words;
 use super::{NONE, NetworkSimplex};
-use crate::transport::lanes::Four;
-use crate::transport::problem::Problem;
+use crate::transport::grid::Grid;
+use crate::transport::lanes::{Simd, Sixteen};
 
-/// The slices are as long as the problem: those of sources `n_sources`, up to the next
-/// multiple of four, those of sinks `n_sinks`.
+/// Arcs that tell how large reduced costs are.
+const SAMPLE: usize = 512;
+
+/// The slices are as long as the problem: those of sources `n_sources`, those of sinks
+/// `n_sinks`.
 pub(super) struct Tree<'a> {
-    pub columns: &'a [Four],
-    pub source_parent: &'a mut [f64],
+    /// Costs by sources, as they were given.
+    pub costs: &'a [f64],
+    pub grid: Grid,
+    pub coarse: &'a mut [Sixteen],
+    pub coarse_duals: &'a mut [Sixteen],
+    base: &'a mut [f64],
+    units: f64,
+    pub source_parent: &'a mut [u32],
     pub source_flow: &'a mut [f64],
     pub source_cost: &'a mut [f64],
     pub source_subtree: &'a mut [u64],
     pub sink_parent: &'a mut [u32],
     pub sink_flow: &'a mut [f64],
     pub sink_subtree: &'a mut [u64],
-    pub duals: &'a mut [Four],
+    pub duals: &'a mut [f64],
     pub moved: &'a mut [u64],
     pub inner: &'a mut [u64],
-    /// While starting: all sinks but the root, in the order they were filled.
-    pub filled: &'a [u32],
 }
 
 impl<'a> Tree<'a> {
+    /// The tree of the `parent`s and flows of all nodes.
     #[inline(always)]
-    pub fn of(solver: &'a mut NetworkSimplex) -> Self {
-        let m = solver.n_sinks;
-        let n_blocks = solver.n_sources.div_ceil(4);
-        let words = words(m);
-        Tree {
-            columns: &solver.columns[..n_blocks * m],
-            source_parent: &mut solver.source_parent.as_flattened_mut()[..4 * n_blocks],
-            source_flow: &mut solver.source_flow.as_flattened_mut()[..4 * n_blocks],
-            source_cost: &mut solver.source_cost.as_flattened_mut()[..4 * n_blocks],
-            source_subtree: &mut solver.source_subtree[..4 * n_blocks * words],
+    pub fn grow(solver: &'a mut NetworkSimplex, costs: &'a [f64]) -> Self {
+        let (n, m) = (solver.n_sources, solver.n_sinks);
+        let (w, words) = (width(m), words(m));
+        let order = &solver.order[..n + m];
+        let root = order[0] as usize - n;
+        let aim = match solver.units {
+            0.0 => 0.0,
+            units => f64::from(solver.coarse_duals.as_flattened()[root]) / units,
+        };
+        // A constant added to all dual values changes nothing. These are near their base.
+        let root_dual = solver.grid.round(solver.base[root]) + solver.grid.round(aim);
+        let tree = Tree {
+            costs,
+            grid: solver.grid,
+            coarse: &mut solver.coarse[..n * w],
+            coarse_duals: &mut solver.coarse_duals[..w],
+            base: &mut solver.base[..16 * w],
+            units: solver.units,
+            source_parent: &mut solver.source_parent[..n],
+            source_flow: &mut solver.source_flow[..n],
+            source_cost: &mut solver.source_cost[..n],
+            source_subtree: &mut solver.source_subtree[..n * words],
             sink_parent: &mut solver.sink_parent[..m],
             sink_flow: &mut solver.sink_flow[..m],
             sink_subtree: &mut solver.sink_subtree[..m * words],
             duals: &mut solver.duals[..m],
             moved: &mut solver.moved[..words],
             inner: &mut solver.inner[..words],
-            filled: &solver.filled[..m - 1],
+        };
+        let (parent, flow) = (&solver.parent[..n + m], &solver.flow[..n + m]);
+        tree.source_flow.copy_from_slice(&flow[..n]);
+        tree.sink_flow.copy_from_slice(&flow[n..]);
+        tree.sink_parent.copy_from_slice(&parent[n..]);
+        tree.source_subtree.fill(0);
+        tree.sink_subtree.fill(0);
+        for sink in 0..m {
+            tree.sink_subtree[sink * words + sink / 64] = 1 << (sink % 64);
         }
+        tree.duals[root] = root_dual;
+        for &node in &order[1..] {
+            let node = node as usize;
+            let parent = parent[node] as usize;
+            if node < n {
+                tree.source_parent[node] = (parent - n) as u32;
+                tree.source_cost[node] = tree.cost_of(node, parent - n);
+            } else {
+                tree.duals[node - n] = tree.cost_of(parent, node - n) - tree.source_dual(parent);
+            }
+        }
+        for &node in order[1..].iter().rev() {
+            let node = node as usize;
+            let parent = parent[node] as usize;
+            let (child, above) = if node < n {
+                (
+                    &tree.source_subtree[node * words..][..words],
+                    &mut tree.sink_subtree[(parent - n) * words..][..words],
+                )
+            } else {
+                (
+                    &tree.sink_subtree[(node - n) * words..][..words],
+                    &mut tree.source_subtree[parent * words..][..words],
+                )
+            };
+            super::sets::unite(above, child);
+        }
+        tree
     }
 
-    /// Makes sets and dual values from the parents and flows of all sinks but the `root`.
-    /// A sink was filled before the parent of the source that filled it, so children come
-    /// first in that order.
     #[inline(always)]
-    pub fn grow(&mut self, root: usize) {
-        let words = words(self.n_sinks());
-        self.source_subtree.fill(0);
-        self.sink_subtree.fill(0);
-        for sink in 0..self.n_sinks() {
-            self.sink_subtree[sink * words + sink / 64] = 1 << (sink % 64);
-        }
-        for &sink in self.filled {
-            let source = self.sink_parent[sink as usize] as usize;
-            let grandparent = self.parent_of(source);
-            self.moved
-                .copy_from_slice(&self.sink_subtree[sink as usize * words..][..words]);
-            unite(set_mut(self.source_subtree, words, source), self.moved);
-            unite(set_mut(self.sink_subtree, words, grandparent), self.moved);
-        }
-        self.sink_parent[root] = NONE;
-        self.sink_flow[root] = 0.0;
-        self.duals[root] = [0.0; 4];
-        for &sink in self.filled.iter().rev() {
-            let source = self.sink_parent[sink as usize] as usize;
-            let step = self.cost_of(source, sink as usize) - self.source_cost[source];
-            self.duals[sink as usize] = [self.duals[self.parent_of(source)][0] + step; 4];
-        }
+    pub fn n_sources(&self) -> usize {
+        self.source_flow.len()
     }
 
     #[inline(always)]
@@ -82,37 +115,95 @@ impl<'a> Tree<'a> {
     /// The cost of an arc, on the grid.
     #[inline(always)]
     pub fn cost_of(&self, source: usize, sink: usize) -> f64 {
-        self.columns[source / 4 * self.n_sinks() + sink][source % 4]
+        self.grid.round(self.costs[source * self.n_sinks() + sink])
     }
 
     /// The parent of a source.
     #[inline(always)]
     pub fn parent_of(&self, source: usize) -> usize {
-        self.source_parent[source].to_bits() as usize
+        self.source_parent[source] as usize
+    }
+
+    /// The dual value of a source.
+    #[inline(always)]
+    pub fn source_dual(&self, source: usize) -> f64 {
+        self.source_cost[source] - self.duals[self.parent_of(source)]
+    }
+
+    /// What a unit of mass would cost more by an arc.
+    #[inline(always)]
+    pub fn reduced_cost(&self, source: usize, sink: usize) -> f64 {
+        self.cost_of(source, sink) - self.duals[sink] - self.source_dual(source)
+    }
+
+    /// Rounds the dual values anew, after some have changed.
+    #[inline(always)]
+    pub fn round_duals<S: Simd>(&mut self, simd: S) {
+        let (sixteens, rest) = self.duals.as_chunks::<16>();
+        let bases = self.base.as_chunks::<16>().0;
+        let n_whole = sixteens.len();
+        let (whole, last) = self.coarse_duals.split_at_mut(n_whole);
+        for ((duals, base), coarse) in sixteens.iter().zip(bases).zip(whole) {
+            round_duals(simd, duals, base, self.units, coarse);
+        }
+        if let [last] = last {
+            // No dual values, no bases: those that are not there stay zero.
+            let mut duals = [0.0; 16];
+            for (dual, &given) in duals.iter_mut().zip(rest) {
+                *dual = given;
+            }
+            round_duals(simd, &duals, &bases[n_whole], self.units, last);
+        }
+    }
+
+    /// Makes coarse costs anew, from the dual values that there are now, in units of what
+    /// most reduced costs are below. Outliers, or great differences that all plans pay alike, no longer count
+    /// then. False if there are no differences left.
+    #[inline(always)]
+    pub fn choose_units<S: Simd>(&mut self, simd: S, finer: f64) -> bool {
+        let (n, m) = (self.n_sources(), self.n_sinks());
+        let step = (n * m).div_ceil(SAMPLE);
+        let mut sample: Vec<f64> = (0..n * m)
+            .step_by(step)
+            .map(|at| self.reduced_cost(at / m, at % m).abs())
+            .collect();
+        sample.sort_unstable_by(f64::total_cmp);
+        let great = sample[sample.len() * 7 / 8];
+        let greatest = sample[sample.len() - 1];
+
+        let spread = if great > 0.0 { great } else { greatest };
+        self.units = units(spread * finer);
+        self.base[..m].copy_from_slice(self.duals);
+        let rows = self.coarse.chunks_exact_mut(width(m));
+        for (row, coarse) in self.costs.chunks_exact(m).zip(rows) {
+            round_row::<S, true>(simd, row, self.grid, self.base, self.units, coarse);
+        }
+        self.units > 0.0
+    }
+
+    /// Whether a dual value may be too large for 16 bits.
+    pub fn has_saturated(&self) -> bool {
+        let duals = &self.coarse_duals.as_flattened()[..self.n_sinks()];
+        duals
+            .iter()
+            .any(|&dual| dual == i16::MIN || dual == i16::MAX)
     }
 
     /// What the plan costs.
     #[inline(always)]
-    pub fn cost(&self, problem: Problem) -> f64 {
+    pub fn cost(&self) -> f64 {
         let m = self.n_sinks();
         let mut of_sinks = 0.0;
         for sink in 0..m {
             let parent = self.sink_parent[sink];
             if parent != NONE {
-                of_sinks += self.sink_flow[sink] * problem.cost(parent as usize, sink);
+                of_sinks += self.sink_flow[sink] * self.costs[parent as usize * m + sink];
             }
         }
-        let n = problem.supply.len();
         let mut of_sources = 0.0;
-        let arcs = self.source_parent.iter().zip(&*self.source_flow);
-        for (source, (parent, flow)) in arcs.take(n).enumerate() {
-            let parent = parent.to_bits() as usize;
-            let at = if problem.is_transposed {
-                parent * n + source
-            } else {
-                source * m + parent
-            };
-            of_sources += problem.costs[at] * flow;
+        for source in 0..self.n_sources() {
+            let cost = self.costs[source * m + self.parent_of(source)];
+            of_sources += cost * self.source_flow[source];
         }
         of_sources + of_sinks
     }

@@ -5,11 +5,8 @@
 
 use super::SinkGraph;
 use crate::instruction_sets::Portable;
-use crate::transport::error::TransportError;
 use crate::transport::lanes::Simd;
 use crate::transport::problem::Problem;
-
-type Solved = Result<Option<f64>, TransportError>;
 
 /// An instruction set that the solver is compiled for.
 pub(in crate::transport) trait SolveSinks: Simd {
@@ -18,7 +15,7 @@ pub(in crate::transport) trait SolveSinks: Simd {
         self,
         graph: &mut SinkGraph,
         problem: Problem,
-    ) -> Solved;
+    ) -> Option<f64>;
 }
 
 impl SolveSinks for Portable {
@@ -27,7 +24,7 @@ impl SolveSinks for Portable {
         self,
         graph: &mut SinkGraph,
         problem: Problem,
-    ) -> Solved {
+    ) -> Option<f64> {
         graph.solve_onto::<Self, M, W>(self, problem)
     }
 }
@@ -39,14 +36,14 @@ impl SolveSinks for crate::instruction_sets::Avx2 {
         self,
         graph: &mut SinkGraph,
         problem: Problem,
-    ) -> Solved {
+    ) -> Option<f64> {
         #[target_feature(enable = "avx2,bmi1")]
         #[inline(never)]
         fn compiled<const M: usize, const W: usize>(
             set: crate::instruction_sets::Avx2,
             graph: &mut SinkGraph,
             problem: Problem,
-        ) -> Solved {
+        ) -> Option<f64> {
             graph.solve_onto::<_, M, W>(set, problem)
         }
         // SAFETY: the value proves that the processor has both features.

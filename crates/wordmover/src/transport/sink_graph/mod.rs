@@ -47,7 +47,6 @@ mod edges;
 mod paths;
 mod start;
 
-use super::error::TransportError;
 use super::grid::Grid;
 use super::lanes::{Four, Simd};
 use super::problem::{MASS_BITS, Problem, bits_to_number, demand_on_grid};
@@ -61,8 +60,10 @@ pub(super) use compiled::SolveSinks;
 pub(super) const MOST_SINKS: usize = 24;
 const MOST_FOURS: usize = MOST_SINKS / 4;
 
-/// No known problem needs more than a few augmentations per source and sink.
-const AUGMENTATIONS_PER_NODE: usize = 1000;
+/// After so many augmentations for every sink, and some, the work is handed over: where nothing
+/// that was guessed holds, augmentations are many and long.
+const AUGMENTATIONS_PER_SINK: usize = 16;
+const SOME_AUGMENTATIONS: usize = 64;
 
 /// Bits of the tags below `P`. Five more are room for sums, and to find the tags by.
 const TAG_BITS: i32 = 48;
@@ -75,6 +76,10 @@ const STEPS: [f64; 2] = [0.9, 0.5];
 /// over sources: so dual values move, on unit vectors. A wider one leaves more to look
 /// at, a narrower one fails more often.
 const MARGIN: f64 = 2.0;
+
+/// The same, times how far from balance the last correction found the sinks: so they move where
+/// few words of a document have most of its mass. The wider of the two margins is taken.
+const MARGIN_OF_IMBALANCE: f64 = 0.7;
 
 /// With fewer sources for every sink nobody is put aside: dual values move too much.
 const MANY: usize = 8;
@@ -153,18 +158,14 @@ struct Graph<'a, const M: usize, const W: usize> {
 
 impl SinkGraph {
     /// The optimal cost for 3 to [`MOST_SINKS`] sinks. `None` if costs differ too little for a
-    /// grid below them, or not at all.
+    /// grid below them, or not at all, and if it would take long: another solver is better then.
     #[inline(always)]
-    pub(super) fn solve<S: SolveSinks>(
-        &mut self,
-        simd: S,
-        problem: Problem,
-    ) -> Result<Option<f64>, TransportError> {
+    pub(super) fn solve<S: SolveSinks>(&mut self, simd: S, problem: Problem) -> Option<f64> {
         macro_rules! by_number_of_sinks {
             ($($m:literal)*) => {
                 match problem.demand.len() {
                     $($m => simd.solve_onto::<$m, { usize::div_ceil($m, 4) }>(self, problem),)*
-                    _ => Ok(None),
+                    _ => None,
                 }
             };
         }
@@ -177,7 +178,7 @@ impl SinkGraph {
         &mut self,
         simd: S,
         problem: Problem,
-    ) -> Result<Option<f64>, TransportError> {
+    ) -> Option<f64> {
         let n = problem.supply.len();
         if n > self.fits.0 || M > self.fits.1 {
             self.make_room(n, M);
@@ -192,7 +193,7 @@ impl SinkGraph {
         let largest = simd.most(sums.largest);
         let tags = Grid::below(largest, TAG_BITS);
         if !tags.is_normal() {
-            return Ok(None);
+            return None;
         }
         let mass = simd.total(sums.mass);
         let demand: [f64; M] = demand_on_grid(problem.demand, mass_grid, mass);
@@ -210,7 +211,9 @@ impl SinkGraph {
         }
         start.margin = f64::INFINITY;
         if n >= MANY * M {
-            start.margin = MARGIN * aim.gap * (M as f64 / n as f64).sqrt();
+            let of_size = MARGIN * (M as f64 / n as f64).sqrt();
+            let of_imbalance = MARGIN_OF_IMBALANCE * aim.imbalance;
+            start.margin = aim.gap * of_size.max(of_imbalance);
         }
         let n_blocks = n.div_ceil(4);
         let mut graph = Graph::<M, W> {
@@ -228,10 +231,9 @@ impl SinkGraph {
             added: 0.0,
         };
         let mut cost = graph.assign(simd, start, &demand, mass);
-        let mut solved = graph.balance(simd, problem);
-        if start.margin < f64::INFINITY
-            && (solved.is_err() || !graph.has_moved_at_most(start.margin))
-        {
+        let mut is_solved = graph.balance(simd);
+        // Without those put aside there may be no way for a surplus, either.
+        if start.margin < f64::INFINITY && !(is_solved && graph.has_moved_at_most(start.margin)) {
             // Where it ended is closer to the truth than where it began.
             let moved = graph.duals.as_flattened();
             for k in 1..M {
@@ -243,7 +245,10 @@ impl SinkGraph {
             graph.duals = [[0.0; 4]; W];
             graph.added = 0.0;
             cost = graph.assign(simd, start, &demand, mass);
-            solved = graph.balance(simd, problem);
+            is_solved = graph.balance(simd);
+        }
+        if !is_solved {
+            return None;
         }
         // From reduced costs to costs: what every sink receives is its demand.
         cost += graph.added + simd.total(sums.first_cost);
@@ -251,7 +256,7 @@ impl SinkGraph {
             cost += demand[k] * start.duals[k];
             self.duals[k] = start.duals[k] + graph.duals[k / 4][k % 4];
         }
-        solved.map(|()| Some(cost))
+        Some(cost)
     }
 
     /// Only what is too short grows, so that memory is that of the largest problem.
@@ -303,21 +308,21 @@ fn first<T, const M: usize>(memory: &mut [T]) -> &mut [T; M] {
 }
 
 impl<const M: usize, const W: usize> Graph<'_, M, W> {
-    /// Moves all surplus where it is wanted.
+    /// Moves all surplus where it is wanted. False if it has no way, or if that takes long.
     #[inline(always)]
-    fn balance<S: Simd>(&mut self, simd: S, problem: Problem) -> Result<(), TransportError> {
-        let limit = AUGMENTATIONS_PER_NODE * (self.n_sources + M);
-        let mut augmentations = 0;
+    #[must_use]
+    fn balance<S: Simd>(&mut self, simd: S) -> bool {
+        let mut left = AUGMENTATIONS_PER_SINK * M + SOME_AUGMENTATIONS;
         let mut path = [PathStep::default(); M];
         for sink in 0..M {
             while self.surplus[sink] > 0.0 {
-                if augmentations == limit || !self.augment(simd, sink, &mut path) {
-                    return Err(problem.not_solved(augmentations));
+                if left == 0 || !self.augment(simd, sink, &mut path) {
+                    return false;
                 }
-                augmentations += 1;
+                left -= 1;
             }
         }
-        Ok(())
+        true
     }
 
     /// Whether no two dual values have moved apart by more than the margin.

@@ -14,12 +14,14 @@ pub(super) struct Sums<L> {
     pub mass: L,
 }
 
-/// Dual values to aim by, 0 for the first sink, and the mean difference between best and
-/// second-best sink.
+/// Dual values to aim by, 0 for the first sink, the mean difference between best and
+/// second-best sink, and the difference between the fullest sink and the emptiest before the last
+/// correction, in demands.
 #[derive(Default)]
 pub(super) struct Aim {
     pub duals: [f64; MOST_SINKS],
     pub gap: f64,
+    pub imbalance: f64,
 }
 
 impl SinkGraph {
@@ -154,9 +156,13 @@ impl SinkGraph {
             excess[k] = (load / demand[k] - 1.0).clamp(-1.0, 1.0);
         }
         excess[0] = (first_load / demand[0] - 1.0).clamp(-1.0, 1.0);
+        let (mut least, mut most) = (excess[0], excess[0]);
         for k in 1..M {
+            least = if excess[k] < least { excess[k] } else { least };
+            most = if excess[k] > most { excess[k] } else { most };
             aim.duals[k] -= step * aim.gap * (excess[k] - excess[0]);
         }
+        aim.imbalance = most - least;
     }
 }
 
