@@ -28,10 +28,12 @@ def call(*command, **options):
     return done.stdout
 
 
-def build(package, name):
-    """Builds a program in release mode and returns its path."""
+def build(package, name, features=None):
+    """Builds a program in release mode, with these features beside the default ones, and returns
+    its path."""
     print(f"building {name}", file=sys.stderr)
-    messages = call("cargo", "build", "--release", "--package", package, "--bin", name,
+    asked = ["--features", features] if features else []
+    messages = call("cargo", "build", "--release", "--package", package, "--bin", name, *asked,
                     "--message-format=json-render-diagnostics", stdout=subprocess.PIPE)
     for message in map(json.loads, messages.splitlines()):
         if message.get("executable") and message["target"]["name"] == name:
@@ -44,11 +46,9 @@ def program():
     return build("wordmover-cli", "wordmover")
 
 
-def enter(name):
-    """Goes on in the virtual environment of this name, which is made if need be."""
+def python(name):
+    """The interpreter of the virtual environment of this name, which is made if need be."""
     venv = ROOT / "target" / f"bench-{name}"
-    if Path(sys.prefix).resolve() == venv.resolve():
-        return
     python, wanted = venv / "bin" / "python", ENVIRONMENTS[name]
     installed = venv / "installed.txt"
     packages = [*wanted["packages"], *(["maturin==1.16.0"] if wanted.get("wheel") else [])]
@@ -58,16 +58,25 @@ def enter(name):
         call(base, "-m", "venv", "--clear", venv)
         call(python, *PIP, *packages)
         installed.write_text("\n".join(packages))
-    if wanted.get("wheel"):
+    return python
+
+
+def enter(name):
+    """Goes on in the virtual environment of this name."""
+    venv = ROOT / "target" / f"bench-{name}"
+    if Path(sys.prefix).resolve() == venv.resolve():
+        return
+    interpreter = python(name)
+    if ENVIRONMENTS[name].get("wheel"):
         print("building the wheel", file=sys.stderr)
         wheels = venv / "wheels"
         shutil.rmtree(wheels, ignore_errors=True)
         call(venv / "bin" / "maturin", "build", "--release", "--quiet", "--out", wheels,
-             "--interpreter", python, "-m", ROOT / "python" / "Cargo.toml")
-        call(python, *PIP, "--force-reinstall", "--no-deps", *wheels.iterdir())
+             "--interpreter", interpreter, "-m", ROOT / "python" / "Cargo.toml")
+        call(interpreter, *PIP, "--force-reinstall", "--no-deps", *wheels.iterdir())
     else:
         os.environ.update(ONE_THREAD)
-    os.execv(python, [str(python), *sys.argv])
+    os.execv(interpreter, [str(interpreter), *sys.argv])
 
 
 def said_by(*command):

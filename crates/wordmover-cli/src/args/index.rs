@@ -40,6 +40,9 @@ pub enum IndexCommand {
         /// The index
         #[arg(value_name = "INDEX")]
         index: PathBuf,
+        /// Build a graph as `index build --graph` does; one that is there is built anew anyway
+        #[arg(long)]
+        graph: bool,
     },
 }
 
@@ -61,6 +64,11 @@ pub struct IndexBuildArguments {
     /// Embed with this model instead of fitting one
     #[arg(long, value_name = "FILE")]
     pub model: Option<PathBuf>,
+    /// Build a graph (HNSW) for `search --by embedding`, which then need not compare all
+    /// embeddings; worth it from some 100,000 documents on, and only in programs built with the
+    /// cargo feature hnsw
+    #[arg(long)]
+    pub graph: bool,
     #[command(flatten)]
     pub input: InputArguments,
     #[command(flatten)]

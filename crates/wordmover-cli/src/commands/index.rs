@@ -7,7 +7,9 @@ use anyhow::{Result, bail};
 use rayon::prelude::*;
 use serde_json::json;
 use wordmover::document::WordCounts;
-use wordmover::index::{IndexInfo, IndexParams, NewDocument, SearchIndex, check_place, is_index};
+use wordmover::index::{
+    IndexError, IndexInfo, IndexParams, NewDocument, SearchIndex, check_place, is_index,
+};
 use wordmover::{ModelFile, Weighting};
 
 use super::fit;
@@ -26,7 +28,7 @@ pub fn run(command: &IndexCommand, quiet: bool) -> Result<()> {
         IndexCommand::Remove(arguments) => remove(arguments, quiet),
         IndexCommand::Info { index, json } => info(index, *json),
         IndexCommand::Verify { index } => verify(index, quiet),
-        IndexCommand::Compact { index } => compact(index, quiet),
+        IndexCommand::Compact { index, graph } => compact(index, *graph, quiet),
     }
 }
 
@@ -44,6 +46,9 @@ fn build(arguments: &IndexBuildArguments, quiet: bool) -> Result<()> {
         bail!("{} exists; pass --force to replace it", path.display());
     }
     check_place(path, force)?;
+    if arguments.graph && !cfg!(feature = "hnsw") {
+        bail!(IndexError::NoGraphs);
+    }
     let mut stages = Stages::default();
     let params = arguments.params.params()?;
     let given = match &arguments.model {
@@ -93,7 +98,10 @@ fn build(arguments: &IndexBuildArguments, quiet: bool) -> Result<()> {
         }
     };
     let space = model.space().clone();
-    let params = IndexParams::default().max_words(max_words).replace(force);
+    let params = IndexParams::default()
+        .max_words(max_words)
+        .replace(force)
+        .graph(arguments.graph);
     if !path.exists() {
         interrupt::remove_unless_built(path);
     }
@@ -167,6 +175,7 @@ fn info(path: &Path, json: bool) -> Result<()> {
             "segments": info.segments,
             "words": info.words,
             "words_with_vectors": info.vectors,
+            "in_graph": info.in_graph,
             "features": info.n_features,
             "bytes": info.bytes,
             "generation": info.generation,
@@ -178,6 +187,10 @@ fn info(path: &Path, json: bool) -> Result<()> {
     }
     let known_by = if info.has_ids { "ids" } else { "numbers" };
     let weights = index.model().params().documents.bag.weighting;
+    let graph = match info.in_graph {
+        0 => "none".to_owned(),
+        n => format!("of the first {n} documents"),
+    };
     let lines = [
         (
             "documents",
@@ -192,6 +205,7 @@ fn info(path: &Path, json: bool) -> Result<()> {
             "words",
             format!("{}, {} of them with a vector", info.words, info.vectors),
         ),
+        ("graph", graph),
         ("weights", weights.to_string()),
         ("features", info.n_features.to_string()),
         ("vectors", vectors.name().to_owned()),
@@ -214,10 +228,13 @@ fn verify(path: &Path, quiet: bool) -> Result<()> {
     Ok(())
 }
 
-fn compact(path: &Path, quiet: bool) -> Result<()> {
+fn compact(path: &Path, graph: bool, quiet: bool) -> Result<()> {
     let mut index = SearchIndex::open(path, None)?;
     let before = index.info().bytes;
-    progress::while_working(quiet, "compacting", || index.compact())?;
+    progress::while_working(quiet, "compacting", || match graph {
+        true => index.compact_with_graph(),
+        false => index.compact(),
+    })?;
     if !quiet {
         let now = in_short(&index.info());
         let before = megabytes(before);

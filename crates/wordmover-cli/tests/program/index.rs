@@ -165,6 +165,18 @@ fn mistakes_are_told_in_a_sentence_and_change_nothing() {
             1,
             "docs.wmi: the documents of this index have ids, and those given have none",
         );
+    if !cfg!(feature = "hnsw") {
+        let sentence = "this program has no graphs: build it with the cargo feature `hnsw`";
+        place
+            .run(&format!(
+                "index build rest.jsonl {FIELDS} -o new.wmi --graph"
+            ))
+            .failed(1, sentence);
+        place
+            .run("index compact docs.wmi --graph")
+            .failed(1, &format!("docs.wmi: {sentence}"));
+        assert!(!place.path("new.wmi").exists());
+    }
     place
         .run("index remove docs.wmi k1 k99")
         .failed(1, "docs.wmi: the index has no document with the id \"k99\"");

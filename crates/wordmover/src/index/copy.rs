@@ -46,6 +46,11 @@ impl SearchIndex {
                     return Err(Error::Interrupted);
                 }
             }
+            if let (Some(entry), Some(graph)) = (&mut manifest.graph, &self.graph) {
+                let data = writing.write("graph", "usearch", &[graph.whole()])?;
+                self.same(&entry.data, &data)?;
+                entry.data = data;
+            }
             writing.commit(&mut manifest)?;
             let vectors = self.model.space().vectors().clone();
             Self::with_manifest(path, manifest, Some(vectors))

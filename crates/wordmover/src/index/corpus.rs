@@ -1,17 +1,11 @@
 //! The documents of an index, as a search sees them.
 
-use std::borrow::Cow;
-use std::ops::Range;
-
 use super::open::SearchIndex;
 use super::segment::Segment;
 use crate::document::{Document, Word};
 use crate::error::Result;
-use crate::neighbors::{BoundTerms, Loaded, SearchedCorpus, TypicalWords, WordBlock};
+use crate::neighbors::{Loaded, SearchedCorpus, TypicalWords, WordDuals, frequent_words};
 use crate::space::WordSpace;
-
-/// Word vectors decoded at once: they stay in the first cache.
-const WORDS_A_BLOCK: usize = 48;
 
 impl SearchIndex {
     /// The segment of a document, and its place there.
@@ -37,6 +31,14 @@ impl SearchIndex {
         }
         let (segment, i) = self.place_of_word(number);
         i < segment.n_vectors()
+    }
+
+    /// A bound of a document of this segment, unless it is none.
+    fn finite(&self, segment: &Segment, bound: f64) -> Result<f64> {
+        self.found(match bound.is_finite() {
+            true => Ok(bound),
+            false => Err(segment.bad("a bag in it has an unknown word or no weight")),
+        })
     }
 
     /// The number of a word, damage told.
@@ -68,23 +70,14 @@ impl SearchedCorpus for SearchIndex {
             .map_or(0, |s| s.first_word + s.entry.words())
     }
 
-    fn word_blocks(&self) -> impl Iterator<Item = WordBlock<'_>> {
-        self.segments.iter().flat_map(|segment| {
-            let starts = (0..segment.n_vectors()).step_by(WORDS_A_BLOCK);
-            starts.map(move |start| {
-                let range: Range<usize> = start..segment.n_vectors().min(start + WORDS_A_BLOCK);
-                WordBlock {
-                    first: segment.first_word + start,
-                    vectors: Cow::Owned(segment.vectors(range.clone()).collect()),
-                    squared_lengths: Cow::Owned(segment.squared_lengths(range).collect()),
-                }
-            })
-        })
-    }
-
     fn append_vector(&self, number: u32, out: &mut Vec<f32>) {
         let (segment, i) = self.place_of_word(number);
         out.extend(segment.vector(i));
+    }
+
+    fn squared_length(&self, number: u32) -> f32 {
+        let (segment, i) = self.place_of_word(number);
+        segment.squared_length(i)
     }
 
     fn number(&self, word: Word) -> Option<u32> {
@@ -104,18 +97,43 @@ impl SearchedCorpus for SearchIndex {
         self.typical_words.get_or_init(|| TypicalWords::of(self))
     }
 
-    fn first_bound(&self, document: usize, terms: BoundTerms) -> Result<Option<f64>> {
+    fn frequent_words(&self) -> &[u32] {
+        self.frequent_words.get_or_init(|| {
+            let mut counts = vec![0; self.n_words()];
+            for segment in &self.segments {
+                segment.count_postings(&mut counts);
+            }
+            for segment in &self.segments {
+                let first = segment.first_word;
+                counts[first + segment.n_vectors()..first + segment.entry.words()].fill(0);
+            }
+            frequent_words(&counts)
+        })
+    }
+
+    fn loose_bound(&self, document: usize, duals: &WordDuals) -> Result<Option<f64>> {
         let (segment, i) = self.place(document);
-        let bag = self.found(segment.bag(i))?;
-        if bag.len() == 0 {
+        let (numbers, weights) = self.found(segment.bag_bytes(i))?;
+        if numbers.is_empty() {
             return Ok(None);
         }
-        match terms.bound(bag) {
-            bound if bound.is_finite() => Ok(Some(bound)),
-            _ => self.found(Err(
-                segment.bad("a bag in it has an unknown word or no weight")
-            )),
+        let bound = duals.loose(numbers, weights, u32::from_le_bytes, f64::from_le_bytes);
+        self.finite(segment, bound).map(Some)
+    }
+
+    fn tight_bound(
+        &self,
+        document: usize,
+        duals: &WordDuals,
+        missing: &mut Vec<(u32, f64)>,
+    ) -> Result<f64> {
+        let (segment, i) = self.place(document);
+        let bound = duals.tight(self.found(segment.bag(i))?, missing);
+        if missing.iter().any(|&(number, _)| !self.has_vector(number)) {
+            let reason = "a bag in it has a word without a vector";
+            return self.found(Err(segment.bad(reason)));
         }
+        self.finite(segment, bound)
     }
 
     fn document<'s>(

@@ -56,6 +56,15 @@ pub enum IndexError {
         /// Whether the documents of the index have ids.
         needed: bool,
     },
+    /// A graph is asked for, or would be lost.
+    #[error("this program has no graphs: build it with the cargo feature `hnsw`")]
+    NoGraphs,
+    /// A graph cannot be built.
+    #[error("its graph cannot be built: {reason}")]
+    Graph {
+        /// Why not.
+        reason: String,
+    },
     /// There are no documents, and an index of nothing could not be searched.
     #[error("there are no documents")]
     Empty,

@@ -89,6 +89,14 @@ impl SegmentEntry {
     }
 }
 
+/// The graph over the embeddings of the first segments.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct GraphEntry {
+    pub data: FileEntry,
+    pub segments: usize,
+}
+
 /// What the file says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -109,6 +117,8 @@ pub(super) struct Manifest {
     /// Word vectors, unless they are built in.
     pub vectors: Option<FileEntry>,
     pub segments: Vec<SegmentEntry>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub graph: Option<GraphEntry>,
 }
 
 impl Manifest {
@@ -132,6 +142,7 @@ impl Manifest {
             model,
             vectors: None,
             segments: Vec::new(),
+            graph: None,
         }
     }
 
@@ -241,6 +252,10 @@ impl Manifest {
                 return Err(format!("what it says of {} cannot be", segment.data.file));
             }
         }
+        let graph = self.graph.as_ref();
+        if graph.is_some_and(|graph| graph.segments > self.segments.len()) {
+            return Err("its graph covers more segments than there are".to_owned());
+        }
         if self.dim == 0 || self.n_features == 0 || self.max_words == 0 {
             return Err("it has a size of 0".to_owned());
         }
@@ -261,7 +276,8 @@ impl Manifest {
         let bits = self.segments.iter().filter(|segment| removed(segment));
         let bits = bits.filter_map(|segment| segment.removed.as_ref().map(|removed| &removed.bits));
         let first = std::iter::once(&self.model).chain(&self.vectors);
-        first.chain(segments).chain(bits).collect()
+        let graph = self.graph.as_ref().map(|graph| &graph.data);
+        first.chain(segments).chain(bits).chain(graph).collect()
     }
 }
 
@@ -411,7 +427,10 @@ fn number_of(name: &str) -> Option<u64> {
     let (number, suffix) = rest.split_once('.')?;
     let is_ours = matches!(
         (kind, suffix),
-        ("segment" | "vectors", "safetensors") | ("model", "wme") | ("removed", "bits")
+        ("segment" | "vectors", "safetensors")
+            | ("model", "wme")
+            | ("removed", "bits")
+            | ("graph", "usearch")
     );
     number.parse().ok().filter(|_| is_ours)
 }

@@ -31,6 +31,7 @@ mod contents;
 mod copy;
 mod corpus;
 mod error;
+mod graph;
 mod hits;
 mod hybrid;
 mod manifest;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use super::IndexError;
+use super::graph::Graph;
 use super::manifest::{FileEntry, Ids, MANIFEST, Manifest, invalid};
 use super::segment::{self, Found, Segment, damaged};
 use crate::document::BagRules;
@@ -27,8 +28,10 @@ pub struct SearchIndex {
     pub(super) path: PathBuf,
     pub(super) manifest: Manifest,
     pub(super) segments: Vec<Segment>,
+    pub(super) graph: Option<Graph>,
     pub(super) model: WordMoversEmbedding,
     pub(super) typical_words: OnceLock<TypicalWords>,
+    pub(super) frequent_words: OnceLock<Vec<u32>>,
 }
 
 /// What is in an index.
@@ -45,6 +48,8 @@ pub struct IndexInfo {
     pub words: usize,
     /// Distinct words with a vector.
     pub vectors: usize,
+    /// Documents, removed ones included, that are in a graph for approximate search.
+    pub in_graph: usize,
     /// Number of features of the embeddings.
     pub n_features: usize,
     /// Bytes of all files.
@@ -111,12 +116,18 @@ impl SearchIndex {
             return Err(invalid(path, damaged(&manifest.model.file, reason)));
         }
         let segments = open_segments(path, &manifest)?;
+        let graph = match &manifest.graph {
+            None => None,
+            Some(entry) => Some(Graph::new(mapped(path, &entry.data)?, entry.clone())),
+        };
         Ok(SearchIndex {
             path: path.to_owned(),
             manifest,
             segments,
+            graph,
             model,
             typical_words: OnceLock::new(),
+            frequent_words: OnceLock::new(),
         })
     }
 
@@ -138,6 +149,9 @@ impl SearchIndex {
         for segment in &self.segments {
             self.found(segment.verify())?;
         }
+        if let Some(graph) = &self.graph {
+            self.found(graph.verify())?;
+        }
         // Bits of removed documents and the model were verified when they were opened.
         if let Some(entry) = &self.manifest.vectors {
             let map = mapped(&self.path, entry)?;
@@ -157,6 +171,7 @@ impl SearchIndex {
             segments: segments.len(),
             words: sum(|segment| segment.entry.words()),
             vectors: sum(Segment::n_vectors),
+            in_graph: self.n_in_graph(),
             n_features: self.manifest.n_features,
             bytes: self.manifest.files().iter().map(|entry| entry.bytes).sum(),
             generation: self.manifest.generation,

@@ -6,6 +6,7 @@ use rayon::prelude::*;
 
 use super::hits::{Hit, HitParts, SearchBy};
 use super::open::SearchIndex;
+use super::segment::Segment;
 use crate::document::{Document, WordCounts};
 use crate::error::{Error, Result};
 use crate::neighbors::{Neighbor, Search, SearchStatistics, check_k, scale_to_unit};
@@ -157,18 +158,22 @@ impl SearchIndex {
                 (neighbors, statistics, None)
             }
             _ => {
-                let cosines = self.cosines(&document)?;
                 let n = options.n_candidates.max(options.k);
-                let candidates = best(&cosines, n);
+                let (candidates, cosines) = self.candidates(&document, n)?;
                 let (neighbors, statistics) =
                     search.rank(self, &document, options.k, &candidates)?;
-                (neighbors, statistics, Some(cosines))
+                (neighbors, statistics, Some((candidates, cosines)))
             }
         };
         let hit = |&Neighbor { index, distance }: &Neighbor| {
             let parts = HitParts {
                 distance: Some(distance),
-                cosine: cosines.as_ref().map(|cosines| f64::from(cosines[index])),
+                cosine: cosines.as_ref().and_then(|(candidates, cosines)| {
+                    let at = candidates
+                        .iter()
+                        .position(|&candidate| candidate == index)?;
+                    Some(f64::from(cosines[at]))
+                }),
                 words: None,
                 feedback: None,
             };
@@ -178,24 +183,69 @@ impl SearchIndex {
         Ok((hits, statistics))
     }
 
+    /// The documents whose embeddings have the `n` greatest cosines with that of the query,
+    /// greatest first, and these; if there is a graph, as far as it finds them.
+    fn candidates(&self, query: &Document, n: usize) -> Result<(Vec<usize>, Vec<f32>)> {
+        let row = self.row(query)?;
+        let (mut found, cosines) = match self.nearest_in_graph(&row, n)? {
+            Some(mut found) => {
+                let n_covered = self.n_in_graph();
+                found.sort_unstable();
+                let mut cosines = Vec::with_capacity(found.len());
+                for &document in &found {
+                    let (segment, i) = self.place(document);
+                    cosines.push(self.cosine(&row, segment, i)?);
+                }
+                let first = self
+                    .segments
+                    .partition_point(|s| s.first_document < n_covered);
+                let later = self.cosines_from(&row, first)?;
+                found.extend(n_covered..n_covered + later.len());
+                cosines.extend(later);
+                (found, cosines)
+            }
+            None => {
+                let cosines = self.cosines_from(&row, 0)?;
+                ((0..cosines.len()).collect(), cosines)
+            }
+        };
+        let best = best(&cosines, n);
+        let cosines = best.iter().map(|&i| cosines[i]).collect();
+        found = best.iter().map(|&i| found[i]).collect();
+        Ok((found, cosines))
+    }
+
+    /// The embedding of a query, of length 1.
+    fn row(&self, query: &Document) -> Result<Vec<f32>> {
+        let mut row = self.model.embed(std::slice::from_ref(query))?;
+        scale_to_unit(&mut row);
+        Ok(row)
+    }
+
     /// By document: the cosine of its embedding with that of the query; minus infinity for
     /// documents that have none.
     pub(super) fn cosines(&self, query: &Document) -> Result<Vec<f32>> {
-        let mut row = self.model.embed(std::slice::from_ref(query))?;
-        scale_to_unit(&mut row);
+        self.cosines_from(&self.row(query)?, 0)
+    }
+
+    /// The same for documents of segments from this one on.
+    fn cosines_from(&self, row: &[f32], first_segment: usize) -> Result<Vec<f32>> {
         let mut cosines = Vec::new();
-        for segment in &self.segments {
+        for segment in &self.segments[first_segment..] {
             let of_segment = (0..segment.entry.documents).into_par_iter();
-            let likeness = of_segment.with_min_len(DOCUMENTS_PER_TASK).map(|i| {
-                let has_words = self.found(segment.bag(i))?.len() > 0;
-                Ok(match has_words {
-                    true => dot(&row, segment.embedding(i)),
-                    false => f32::NEG_INFINITY,
-                })
-            });
+            let likeness = of_segment
+                .with_min_len(DOCUMENTS_PER_TASK)
+                .map(|i| self.cosine(row, segment, i));
             cosines.extend(likeness.collect::<Result<Vec<f32>>>()?);
         }
         Ok(cosines)
+    }
+
+    fn cosine(&self, row: &[f32], segment: &Segment, i: usize) -> Result<f32> {
+        Ok(match self.found(segment.bag_bytes(i))?.0.is_empty() {
+            false => dot(row, segment.embedding(i)),
+            true => f32::NEG_INFINITY,
+        })
     }
 }
 

@@ -45,6 +45,9 @@ pub(super) mod names {
 /// What is wrong with a file, before its name is added.
 pub(super) type Found<T> = Result<T, IndexError>;
 
+/// Numbers of words and their weights, as they stand in the file.
+pub(super) type BagBytes<'b> = (&'b [[u8; 4]], &'b [[u8; 8]]);
+
 /// An open segment.
 #[derive(Debug)]
 pub(super) struct Segment {
@@ -287,22 +290,22 @@ impl Segment {
         u32::from_le_bytes(self.numbers(&self.ranges.tokens)[i])
     }
 
-    /// Numbers and weights of the words of a document; none if it was removed.
-    pub fn bag(&self, i: usize) -> Found<impl ExactSizeIterator<Item = (u32, f64)> + Clone> {
+    /// Numbers and weights of the words of a document, as they stand; none if it was removed.
+    pub fn bag_bytes(&self, i: usize) -> Found<BagBytes<'_>> {
         let words: &[[u8; 4]] = self.numbers(&self.ranges.bag_words);
         let weights: &[[u8; 8]] = self.numbers(&self.ranges.bag_weights);
         let range = match self.is_removed(i) {
             true => 0..0,
             false => self.list(&self.ranges.bag_ends, i, words.len())?,
         };
-        let words = words[range.clone()]
-            .iter()
-            .map(|&word| u32::from_le_bytes(word));
-        Ok(words.zip(
-            weights[range]
-                .iter()
-                .map(|&weight| f64::from_le_bytes(weight)),
-        ))
+        Ok((&words[range.clone()], &weights[range]))
+    }
+
+    /// Numbers and weights of the words of a document; none if it was removed.
+    pub fn bag(&self, i: usize) -> Found<impl ExactSizeIterator<Item = (u32, f64)> + Clone> {
+        let (words, weights) = self.bag_bytes(i)?;
+        let words = words.iter().map(|&word| u32::from_le_bytes(word));
+        Ok(words.zip(weights.iter().map(|&weight| f64::from_le_bytes(weight))))
     }
 
     /// The embedding of a document, scaled to length 1.
@@ -316,18 +319,14 @@ impl Segment {
 
     /// The vector of the `i`-th new word.
     pub fn vector(&self, i: usize) -> impl ExactSizeIterator<Item = f32> {
-        self.vectors(i..i + 1)
-    }
-
-    pub fn vectors(&self, range: Range<usize>) -> impl ExactSizeIterator<Item = f32> {
         let vectors: &[[u8; 4]] = self.numbers(&self.ranges.vectors);
-        let vectors = &vectors[range.start * self.dim..range.end * self.dim];
-        vectors.iter().map(|&x| f32::from_le_bytes(x))
+        let vector = &vectors[i * self.dim..(i + 1) * self.dim];
+        vector.iter().map(|&x| f32::from_le_bytes(x))
     }
 
-    pub fn squared_lengths(&self, range: Range<usize>) -> impl ExactSizeIterator<Item = f32> {
-        let squares: &[[u8; 4]] = self.numbers(&self.ranges.squared_lengths);
-        squares[range].iter().map(|&x| f32::from_le_bytes(x))
+    /// The squared length of that vector.
+    pub fn squared_length(&self, i: usize) -> f32 {
+        f32::from_le_bytes(self.numbers(&self.ranges.squared_lengths)[i])
     }
 
     /// The `i`-th new word.
@@ -383,6 +382,21 @@ impl Segment {
             .iter()
             .map(|&i| u32::from_le_bytes(i));
         Ok(documents.zip(counts[range].iter().map(|&count| u16::from_le_bytes(count))))
+    }
+
+    /// Adds how many documents have each word, by number; removed ones included. Numbers that
+    /// cannot be are left out: whoever comes to them says so.
+    pub fn count_postings(&self, counts: &mut [u32]) {
+        let words: &[[u8; 4]] = self.numbers(&self.ranges.posting_words);
+        let ends: &[[u8; 8]] = self.numbers(&self.ranges.posting_ends);
+        let mut start = 0;
+        for (&word, &end) in words.iter().zip(ends) {
+            let end = u64::from_le_bytes(end);
+            if let Some(count) = counts.get_mut(u32::from_le_bytes(word) as usize) {
+                *count = count.saturating_add(end.saturating_sub(start) as u32);
+            }
+            start = end;
+        }
     }
 
     /// Compares the file with its checksum.

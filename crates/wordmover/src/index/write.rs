@@ -10,6 +10,7 @@ use hashbrown::HashSet;
 use rayon::prelude::*;
 
 use super::IndexError;
+use super::graph;
 use super::manifest::{FileEntry, Ids, Manifest, RemovedEntry, SegmentEntry, Writing, invalid};
 use super::open::{SearchIndex, is_index};
 use super::segment_writer::{self, Entry};
@@ -61,6 +62,10 @@ pub struct IndexParams {
     pub max_words: usize,
     /// Whether an index that exists is replaced. Default: no.
     pub replace: bool,
+    /// Whether a graph is built over the embeddings, for approximate search among very many:
+    /// [`SearchBy::Embedding`](super::SearchBy::Embedding) then does not compare them all.
+    /// Needs the cargo feature `hnsw`. Default: no.
+    pub graph: bool,
 }
 
 impl Default for IndexParams {
@@ -69,6 +74,7 @@ impl Default for IndexParams {
             embedding: EmbeddingParams::default(),
             max_words: 1 << 24,
             replace: false,
+            graph: false,
         }
     }
 }
@@ -85,6 +91,13 @@ impl IndexParams {
     #[must_use]
     pub fn max_words(mut self, max_words: usize) -> Self {
         self.max_words = max_words;
+        self
+    }
+
+    /// Sets whether a graph is built.
+    #[must_use]
+    pub fn graph(mut self, graph: bool) -> Self {
+        self.graph = graph;
         self
     }
 
@@ -152,6 +165,9 @@ impl SearchIndex {
             _ => Ids::Numbers,
         };
         check_ids(path, ids, documents)?;
+        if params.graph {
+            graph::can_build().map_err(|problem| invalid(path, problem))?;
+        }
         in_folder(path, params.replace, || {
             Self::build_in(path, params, model, documents, ids, progress)
         })
@@ -177,10 +193,15 @@ impl SearchIndex {
             path: path.to_owned(),
             manifest,
             segments: Vec::new(),
+            graph: None,
             model,
             typical_words: OnceLock::new(),
+            frequent_words: OnceLock::new(),
         };
         index.append(&mut writing, documents, progress)?;
+        if params.graph {
+            index.write_graph(&mut writing, progress)?;
+        }
         writing.commit(&mut index.manifest)?;
         index.reopened()
     }
@@ -252,23 +273,43 @@ impl SearchIndex {
     }
 
     /// Writes all documents anew, in as few segments as can be and without those that were
-    /// removed. Answers stay what they are.
+    /// removed; its graph, too, if it has one. Answers stay what they are.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidIndex`] if the index is damaged or another program is writing;
-    /// [`Error::Write`]. The index is then as it was.
+    /// [`Error::InvalidIndex`] if the index is damaged or another program is writing, or it has a
+    /// graph and this program has none; [`Error::Write`]. The index is then as it was.
     pub fn compact(&mut self) -> Result<()> {
+        self.compact_to(false)
+    }
+
+    /// [`compact`](Self::compact), and builds a graph if there was none.
+    ///
+    /// # Errors
+    ///
+    /// As [`compact`](Self::compact).
+    pub fn compact_with_graph(&mut self) -> Result<()> {
+        self.compact_to(true)
+    }
+
+    fn compact_to(&mut self, graph: bool) -> Result<()> {
         let mut writing = self.begin()?;
+        let graph = graph || self.manifest.graph.is_some();
+        if graph {
+            self.found(graph::can_build())?;
+        }
         let mut compacted = SearchIndex {
             path: self.path.clone(),
             manifest: Manifest {
                 segments: Vec::new(),
+                graph: None,
                 ..self.manifest.clone()
             },
             segments: Vec::new(),
+            graph: None,
             model: self.model.clone(),
             typical_words: OnceLock::new(),
+            frequent_words: OnceLock::new(),
         };
         let live: Vec<(usize, usize)> = (0..self.segments.len())
             .flat_map(|s| (0..self.segments[s].entry.documents).map(move |i| (s, i)))
@@ -285,6 +326,9 @@ impl SearchIndex {
             }
             let entries = compacted.entries(entries);
             compacted.write_segment(&mut writing, &entries, &rows)?;
+        }
+        if graph {
+            compacted.write_graph(&mut writing, &mut no_progress)?;
         }
         writing.commit(&mut compacted.manifest)?;
         *self = compacted.reopened()?;

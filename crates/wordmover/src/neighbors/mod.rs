@@ -8,14 +8,18 @@
 //!    of the corpus' documents. The greatest dual that a word of the corpus can have beside
 //!    them does not depend on the document it is in, so the bound of a document is a sum over
 //!    its words. With zeros for the query's words it would be the relaxed distance of Kusner
-//!    et al. (2015), computed as by Atasu and Mittelholzer (2019).
+//!    et al. (2015), computed as by Atasu and Mittelholzer (2019). Rare words, most of all words
+//!    of a large corpus, get their duals only when a document comes close without them: see
+//!    `word_duals`.
 //! 2. For documents that come close, dual variables of their own transport problem: see
 //!    `bounds`.
 //! 3. The exact distance.
 //!
 //! Documents are taken in ascending order of their best bound so far, and the search
 //! ends when that exceeds the k-th best distance: no search with these bounds solves
-//! fewer problems (Seidl and Kriegel, 1998). Nothing is approximated: distances have
+//! fewer problems (Seidl and Kriegel, 1998). A few are solved early all the same, those with
+//! the least second bounds of the first documents: a limit for all others saves more.
+//! Nothing is approximated: distances have
 //! the bits of [`wmd::distance`](crate::wmd::distance), and the documents are those of
 //! a comparison with all, ties included.
 //!
@@ -29,14 +33,15 @@
 mod bounds;
 mod by_embedding;
 mod cost_table;
+mod frequent_words;
 mod pair;
 mod query_panels;
 mod queue;
 mod search;
 mod searched;
 mod typical_words;
+mod word_duals;
 
-use std::borrow::Cow;
 use std::ops::{ControlFlow, Range};
 use std::sync::OnceLock;
 
@@ -47,10 +52,12 @@ use crate::document::{Document, Word};
 use crate::error::{Error, Result};
 use crate::space::{Metric, WordSpace};
 pub(crate) use by_embedding::scale_to_unit;
+pub(crate) use frequent_words::frequent_words;
 pub(crate) use query_panels::squared_lengths;
 pub(crate) use search::Search;
-pub(crate) use searched::{BoundTerms, Loaded, SearchedCorpus, WordBlock};
+pub(crate) use searched::{Loaded, SearchedCorpus};
 pub(crate) use typical_words::TypicalWords;
+pub(crate) use word_duals::WordDuals;
 
 pub use by_embedding::EmbeddingIndex;
 
@@ -76,7 +83,7 @@ pub struct Neighbor {
 pub struct SearchStatistics {
     /// Queries answered, those without words included.
     pub queries: u64,
-    /// Pairs of a query and a document, both with words. All of them got the first bound.
+    /// Pairs of a query and a document, both with words. All of them got a bound.
     pub pairs: u64,
     /// Pairs that got the second bound as well.
     pub bounded_again: u64,
@@ -136,6 +143,7 @@ pub struct WmdIndex {
     /// Greatest length of one of these vectors.
     radius: f64,
     typical_words: OnceLock<TypicalWords>,
+    frequent_words: OnceLock<Vec<u32>>,
 }
 
 impl WmdIndex {
@@ -195,6 +203,7 @@ impl WmdIndex {
             starts,
             vectors,
             typical_words: OnceLock::new(),
+            frequent_words: OnceLock::new(),
         })
     }
 
@@ -320,17 +329,13 @@ impl SearchedCorpus for WmdIndex {
         self.n_words()
     }
 
-    fn word_blocks(&self) -> impl Iterator<Item = WordBlock<'_>> {
-        std::iter::once(WordBlock {
-            first: 0,
-            vectors: Cow::Borrowed(&self.vectors),
-            squared_lengths: Cow::Borrowed(&self.squared_lengths),
-        })
-    }
-
     fn append_vector(&self, number: u32, out: &mut Vec<f32>) {
         let dim = self.space.dim();
         out.extend_from_slice(&self.vectors[number as usize * dim..][..dim]);
+    }
+
+    fn squared_length(&self, number: u32) -> f32 {
+        self.squared_lengths[number as usize]
     }
 
     fn number(&self, word: Word) -> Option<u32> {
@@ -348,13 +353,35 @@ impl SearchedCorpus for WmdIndex {
         self.typical_words.get_or_init(|| TypicalWords::of(self))
     }
 
-    fn first_bound(&self, document: usize, terms: BoundTerms) -> Result<Option<f64>> {
+    fn frequent_words(&self) -> &[u32] {
+        self.frequent_words.get_or_init(|| {
+            let mut counts = vec![0; self.n_words()];
+            for &number in &self.words {
+                counts[number as usize] += 1;
+            }
+            frequent_words(&counts)
+        })
+    }
+
+    fn loose_bound(&self, document: usize, duals: &WordDuals) -> Result<Option<f64>> {
         let bag = &self.documents[document];
         if bag.is_empty() {
             return Ok(None);
         }
+        let words = &self.words[self.range(document)];
+        let bound = duals.loose(words, bag.weights(), |number| number, |weight| weight);
+        Ok(Some(bound))
+    }
+
+    fn tight_bound(
+        &self,
+        document: usize,
+        duals: &WordDuals,
+        missing: &mut Vec<(u32, f64)>,
+    ) -> Result<f64> {
         let words = self.words[self.range(document)].iter().copied();
-        Ok(Some(terms.bound(words.zip(bag.weights().iter().copied()))))
+        let weights = self.documents[document].weights().iter().copied();
+        Ok(duals.tight(words.zip(weights), missing))
     }
 
     fn document<'s>(

@@ -153,13 +153,14 @@ fn source_duals_with(
     let dim = query.dim;
     let blocks = vectors.chunks(ROWS * dim).zip(squared_lengths.chunks(ROWS));
     for ((rows, squares), out) in blocks.zip(out.chunks_mut(ROWS)) {
-        if squares.len() == ROWS {
-            source_duals_of_rows::<ROWS>(set, query, sink_duals, rows, squares, out);
-        } else {
-            let rows = rows.chunks_exact(dim).zip(squares.chunks_exact(1));
-            for ((row, square), out) in rows.zip(out.chunks_exact_mut(1)) {
-                source_duals_of_rows::<1>(set, query, sink_duals, row, square, out);
-            }
+        // What is left over is done at once, too: a row alone would wait for its own sums.
+        match squares.len() {
+            1 => source_duals_of_rows::<1>(set, query, sink_duals, rows, squares, out),
+            2 => source_duals_of_rows::<2>(set, query, sink_duals, rows, squares, out),
+            3 => source_duals_of_rows::<3>(set, query, sink_duals, rows, squares, out),
+            4 => source_duals_of_rows::<4>(set, query, sink_duals, rows, squares, out),
+            5 => source_duals_of_rows::<5>(set, query, sink_duals, rows, squares, out),
+            _ => source_duals_of_rows::<ROWS>(set, query, sink_duals, rows, squares, out),
         }
     }
 }
@@ -205,13 +206,13 @@ fn costs_with(
     let (dim, width) = (query.dim, query.width());
     let blocks = vectors.chunks(ROWS * dim).zip(squared_lengths.chunks(ROWS));
     for ((rows, squares), out) in blocks.zip(out.chunks_mut(ROWS * width)) {
-        if squares.len() == ROWS {
-            costs_of_rows::<ROWS>(set, query, rows, squares, out);
-        } else {
-            let rows = rows.chunks_exact(dim).zip(squares.chunks_exact(1));
-            for ((row, square), out) in rows.zip(out.chunks_exact_mut(width)) {
-                costs_of_rows::<1>(set, query, row, square, out);
-            }
+        match squares.len() {
+            1 => costs_of_rows::<1>(set, query, rows, squares, out),
+            2 => costs_of_rows::<2>(set, query, rows, squares, out),
+            3 => costs_of_rows::<3>(set, query, rows, squares, out),
+            4 => costs_of_rows::<4>(set, query, rows, squares, out),
+            5 => costs_of_rows::<5>(set, query, rows, squares, out),
+            _ => costs_of_rows::<ROWS>(set, query, rows, squares, out),
         }
     }
 }

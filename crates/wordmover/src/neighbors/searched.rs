@@ -1,8 +1,6 @@
 //! A corpus as a search sees it, wherever it is kept.
 
-use std::borrow::Cow;
-
-use super::TypicalWords;
+use super::{TypicalWords, WordDuals};
 use crate::document::{Document, Word};
 use crate::error::Result;
 use crate::space::WordSpace;
@@ -18,11 +16,11 @@ pub(crate) trait SearchedCorpus {
     /// Numbers of words are below this. Not every number needs a vector.
     fn n_words(&self) -> usize;
 
-    /// The vectors of all words that have one.
-    fn word_blocks(&self) -> impl Iterator<Item = WordBlock<'_>>;
-
     /// Appends the vector of a word of a document.
     fn append_vector(&self, number: u32, out: &mut Vec<f32>);
+
+    /// The squared length of that vector.
+    fn squared_length(&self, number: u32) -> f32;
 
     /// The number of a word, if a document has it.
     fn number(&self, word: Word) -> Option<u32>;
@@ -33,8 +31,19 @@ pub(crate) trait SearchedCorpus {
     /// What its documents are made of.
     fn typical_words(&self) -> &TypicalWords;
 
-    /// The first bound of a document, `None` if it has no words or is not there any more.
-    fn first_bound(&self, document: usize, terms: BoundTerms) -> Result<Option<f64>>;
+    /// The words that nearly all of it consists of, ascending.
+    fn frequent_words(&self) -> &[u32];
+
+    /// The cheapest bound of a document, `None` if it has no words or is not there any more.
+    fn loose_bound(&self, document: usize, duals: &WordDuals) -> Result<Option<f64>>;
+
+    /// A better one of a document with words, and those of its words whose duals are missing.
+    fn tight_bound(
+        &self,
+        document: usize,
+        duals: &WordDuals,
+        missing: &mut Vec<(u32, f64)>,
+    ) -> Result<f64>;
 
     /// A document and the numbers of its words; without words if it is not there any more.
     fn document<'s>(
@@ -44,54 +53,9 @@ pub(crate) trait SearchedCorpus {
     ) -> Result<(&'s Document, &'s [u32])>;
 }
 
-/// Vectors of words whose numbers follow each other.
-pub(crate) struct WordBlock<'v> {
-    /// Number of the first.
-    pub first: usize,
-    pub vectors: Cow<'v, [f32]>,
-    pub squared_lengths: Cow<'v, [f32]>,
-}
-
 /// Memory for a document that is not kept as such.
 #[derive(Default)]
 pub(crate) struct Loaded {
     pub document: Document,
     pub numbers: Vec<u32>,
-}
-
-/// What the first bounds of documents are made of; lists are by number of a word.
-#[derive(Clone, Copy)]
-pub(crate) struct BoundTerms<'t> {
-    /// The value of the query if a document shares no word with it: its weights by its duals.
-    pub query: f64,
-    /// The dual of the word as a source: what a unit of its mass costs beyond the duals of
-    /// the query, wherever it goes.
-    pub duals: &'t [f32],
-    /// The weight it has in the query.
-    pub kept: &'t [f64],
-    /// The dual it has in the query.
-    pub kept_duals: &'t [f64],
-}
-
-impl BoundTerms<'_> {
-    /// The bound of a document's words and weights; NaN if one of them has a number that no
-    /// word has.
-    ///
-    /// A word of both documents keeps the mass that both have there: only the excess is a
-    /// source, and what is kept demands nothing.
-    #[inline]
-    pub fn bound(self, words: impl Iterator<Item = (u32, f64)>) -> f64 {
-        let terms = words.map(|(number, weight)| {
-            let number = number as usize;
-            match (self.duals.get(number), self.kept.get(number)) {
-                (Some(&dual), Some(&0.0)) => weight * f64::from(dual),
-                (Some(&dual), Some(&kept)) => {
-                    let excess = (weight - kept).max(0.0) * f64::from(dual);
-                    excess - weight.min(kept) * self.kept_duals[number]
-                }
-                _ => f64::NAN,
-            }
-        });
-        terms.sum::<f64>() + self.query
-    }
 }

@@ -2,6 +2,7 @@
 
 mod answers;
 mod changes;
+mod graph;
 mod hostile;
 
 use std::path::{Path, PathBuf};
