@@ -11,6 +11,9 @@ from reader import Model, Vectors
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
+# Every word that the vectors know, and no other.
+KNOWN_WORDS = ["--stop-words", "none", "--unknown", "skip"]
+
 # Lower-case words and spaces: how texts are cut is not the subject here. Among
 # them are empty lines, one-word documents, repeated words, words the vectors
 # lack, letters beyond ASCII, and lines without any word.
@@ -130,9 +133,9 @@ class Case:
         write_texts(texts, directory / "corpus.txt")
 
     def fit(self, *options):
-        """Fits with its own vectors and every word kept; gives the model as this side reads it."""
+        """Fits with its own vectors and every known word; gives the model as this side reads it."""
         path = self.directory / "model.wme"
-        vectors = ["--vectors", self.directory / "vectors.txt", "--stop-words", "none"]
+        vectors = ["--vectors", self.directory / "vectors.txt", *KNOWN_WORDS]
         corpus = self.directory / "corpus.txt"
         self._wordmover("fit", corpus, "-o", path, "--force", "--quiet", *vectors, *options)
         return Model(path)

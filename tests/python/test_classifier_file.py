@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from conftest import NEW_SENTENCES, SENTENCES, write_texts
+from conftest import KNOWN_WORDS, NEW_SENTENCES, SENTENCES, write_texts
 from reader import Classifier, Model
 
 TOPICS = {
@@ -34,7 +34,7 @@ class Trained:
         corpus.write_text("label\ttext\n" + "".join(rows))
         self.path = case.directory / "topics.wmc"
         columns = ["--text-column", "text", "--label-column", "label"]
-        vectors = ["--vectors", case.directory / "vectors.txt", "--stop-words", "none"]
+        vectors = ["--vectors", case.directory / "vectors.txt", *KNOWN_WORDS]
         wordmover("train", corpus, "-o", self.path, "--quiet", *columns, *vectors, *options)
         self.file = Classifier(self.path)
 

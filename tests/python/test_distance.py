@@ -7,7 +7,7 @@ import numpy as np
 import ot
 import pytest
 
-from conftest import make_vectors, write_glove
+from conftest import KNOWN_WORDS, make_vectors, write_glove
 from reader import scaled_to_unit
 
 N_PAIRS = 60
@@ -34,7 +34,7 @@ def points(bag, table, normalization):
 
 def compare(wordmover, vectors, first, second, normalization):
     table, path = vectors
-    options = ["--vectors", path, "--stop-words", "none", "--normalize", normalization]
+    options = ["--vectors", path, *KNOWN_WORDS, "--normalize", normalization]
     report = json.loads(wordmover("distance", first, second, "--json", *options))
     x, y = nbow(first, table), nbow(second, table)
     p, q = points(x, table, normalization), points(y, table, normalization)

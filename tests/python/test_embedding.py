@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from conftest import NEW_SENTENCES, SENTENCES, Case, make_vectors
+from conftest import KNOWN_WORDS, NEW_SENTENCES, SENTENCES, Case, make_vectors
 
 TEXTS = SENTENCES + NEW_SENTENCES
 
@@ -131,7 +131,7 @@ def test_auto_gamma_of_a_large_corpus_uses_a_sample(wordmover, tmp_path):
 def test_fitting_and_embedding_at_once_gives_the_same_bits(wordmover, case):
     case.fit("--features", 50)
     rows = case.embed(SENTENCES)
-    options = ["--vectors", case.directory / "vectors.txt", "--stop-words", "none"]
+    options = ["--vectors", case.directory / "vectors.txt", *KNOWN_WORDS]
     output = case.directory / "at-once.npy"
     wordmover("embed", case.directory / "corpus.txt", "-o", output, "--features", 50, *options)
     np.testing.assert_array_equal(np.load(output), rows)
