@@ -135,7 +135,8 @@ class Case:
     def fit(self, *options):
         """Fits with its own vectors and every known word; gives the model as this side reads it."""
         path = self.directory / "model.wme"
-        vectors = ["--vectors", self.directory / "vectors.txt", *KNOWN_WORDS]
+        words = KNOWN_WORDS[:2] if "--unknown" in options else KNOWN_WORDS
+        vectors = ["--vectors", self.directory / "vectors.txt", *words]
         corpus = self.directory / "corpus.txt"
         self._wordmover("fit", corpus, "-o", path, "--force", "--quiet", *vectors, *options)
         return Model(path)

@@ -94,6 +94,17 @@ class Vectors:
         return sha.hexdigest()
 
 
+def drawn(word, vectors):
+    """The vector of an unknown word from a hash of it, as long as the others are on average."""
+    stream = Stream(int.from_bytes(hashlib.sha256(word.encode()).digest()[:8], "little"), 0)
+    n = len(vectors.rows[0])
+    values = [2.0 * stream.uniform() - 1.0 for _ in range(n)]
+    lengths = [math.sqrt(sum(float(x) ** 2 for x in row)) for row in vectors.rows[:1000]]
+    lengths = [length for length in lengths if length > 0]
+    scale = sum(lengths) / len(lengths) / math.sqrt(sum(x * x for x in values))
+    return [np.float32(float(np.float32(x)) * scale) for x in values]
+
+
 def scaled_to_unit(x):
     """Step 2 of `Normalised vectors`; x is a list of floats that are f32 values."""
     s = 0.0
@@ -142,9 +153,10 @@ class Model:
         """The word's vector, or None if it has none."""
         if word in vectors.ids:
             return vectors.rows[vectors.ids[word]]
-        if self.parameters["unknown"] != "compose" or not any(map(str.isalnum, word)):
+        unknown = self.parameters["unknown"]
+        if unknown == "skip" or not any(map(str.isalnum, word)):
             return None
-        return vectors.composed(word)
+        return vectors.composed(word) if unknown == "compose" else drawn(word, vectors)
 
     def bag(self, text, vectors):
         """Known words in the order of the table, and their weights."""

@@ -48,6 +48,15 @@ def test_features_are_those_of_an_exact_solver(case, weights, normalization, gam
     assert sum(empty) == 6
 
 
+@pytest.mark.parametrize("normalization", ["none", "unit"])
+def test_unknown_words_have_vectors_drawn_from_a_hash(case, normalization):
+    options = ["--unknown", "random", "--normalize", normalization, "--weights", "tfidf"]
+    model = case.fit("--features", 24, "--gamma", "0.7", "--raw", *options)
+    assert model.parameters["unknown"] == "random"
+    # What is left are blank lines and such without letters.
+    assert sum(assert_features(case, model, TEXTS)) < 6
+
+
 @pytest.mark.parametrize("post_processing", ["raw", "center", "standardize"])
 @pytest.mark.parametrize("components", ["flatten=3", "remove=2"])
 def test_post_processed_features_and_how_they_were_fitted(case, post_processing, components):
