@@ -1,6 +1,7 @@
 //! From a plan to a spanning tree.
 //!
-//! The arcs of a plan are taken one after the other. One that joins two trees is let in. One
+//! The arcs of a plan are taken one after the other, sink by sink, those of sources that have none
+//! yet first. One that joins two trees is let in. One
 //! that closes a cycle has mass moved round it, in the direction that saves, until an arc is
 //! empty, and what is empty leaves. Trees that are left at the end are joined by arcs without
 //! mass. These must have their source below, so a tree is hung up by the source that loses
@@ -34,22 +35,39 @@ impl NetworkSimplex {
         forest.parent.fill(NONE);
         let is_alone = &mut self.is_alone[..n];
         is_alone.fill(true);
+        // Where lots of a sink are put that join it to what has arcs already.
+        let joining = &mut self.order[..n + m];
         for sink in 0..m {
             let mut at = self.first_lot[sink];
-            let mut is_sink_alone = true;
+            // Whether nothing hangs on the sink but sources that had no arcs.
+            let mut is_star = true;
             while at != NONE {
-                let lot = self.lots[at as usize];
-                let source = lot.source as usize;
-                at = lot.next;
-                // A node without arcs can be hung onto any other.
-                if std::mem::take(&mut is_sink_alone) {
-                    forest.hang(n + sink, source, lot.mass);
-                } else if is_alone[source] {
-                    forest.hang(source, n + sink, lot.mass);
-                } else {
-                    forest.add(costs, source, n + sink, lot.mass);
+                let mut n_joining = 0;
+                while at != NONE && n_joining < joining.len() {
+                    let lot = self.lots[at as usize];
+                    let source = lot.source as usize;
+                    // A source without arcs can be hung onto any sink. Whether it is one nobody
+                    // foresees: no branch.
+                    let is_alone = std::mem::take(&mut is_alone[source]);
+                    let (parent, flow) = (&mut forest.parent[source], &mut forest.flow[source]);
+                    *parent = choose_bits(is_alone, (n + sink) as u64, u64::from(*parent)) as u32;
+                    let flow_bits = choose_bits(is_alone, lot.mass.to_bits(), flow.to_bits());
+                    *flow = f64::from_bits(flow_bits);
+                    joining[n_joining] = at;
+                    n_joining += usize::from(!is_alone);
+                    at = lot.next;
                 }
-                is_alone[source] = false;
+                for &at in &joining[..n_joining] {
+                    let lot = self.lots[at as usize];
+                    let source = lot.source as usize;
+                    if is_star && forest.parent[source] != (n + sink) as u32 {
+                        is_star = false;
+                        forest.parent[n + sink] = source as u32;
+                        forest.flow[n + sink] = lot.mass;
+                    } else {
+                        forest.add(costs, source, n + sink, lot.mass);
+                    }
+                }
             }
         }
         let n_trees = self.sort_nodes();
@@ -68,63 +86,94 @@ impl NetworkSimplex {
         }
     }
 
-    /// Puts the nodes into `order`: tree by tree, parents first. The number of trees.
+    /// Puts the nodes into `order`, parents first: all roots, those below them, and so on. The
+    /// number of trees.
+    // Children lie side by side and are copied four at a time: to go through lists would be a
+    // branch for every node that nobody foresees.
     #[inline(always)]
     fn sort_nodes(&mut self) -> usize {
         let n_nodes = self.n_sources + self.n_sinks;
         let parent = &self.parent[..n_nodes];
-        let (child, next) = (&mut self.child[..n_nodes], &mut self.next[..n_nodes]);
-        let order = &mut self.order[..n_nodes];
-        child.fill(NONE);
-        for node in 0..n_nodes {
-            if parent[node] != NONE {
-                next[node] = std::mem::replace(&mut child[parent[node] as usize], node as u32);
-            }
+        // Roots are the children of one node more.
+        let place_of = |parent: u32| (parent as usize).min(n_nodes);
+        let ends = &mut self.child[..n_nodes + 1];
+        let children = &mut self.next[..n_nodes + 4];
+        let order = &mut self.order[..n_nodes + 4];
+        ends.fill(0);
+        for &parent in parent {
+            ends[place_of(parent)] += 1;
         }
-        let (mut n_trees, mut end, mut at) = (0, 0, 0);
-        for root in 0..n_nodes {
-            if parent[root] != NONE {
-                continue;
+        let n_trees = ends[n_nodes] as usize;
+        let mut end = 0;
+        for start in &mut *ends {
+            end += std::mem::replace(start, end);
+        }
+        for (node, &parent) in parent.iter().enumerate() {
+            let end = &mut ends[place_of(parent)];
+            children[*end as usize] = node as u32;
+            *end += 1;
+        }
+        // Of each node the end of its children is known, which is where those of the next begin.
+        order[..n_trees].copy_from_slice(&children[n_nodes - n_trees..n_nodes]);
+        let mut end = n_trees;
+        for at in 0..n_nodes {
+            let node = order[at] as usize;
+            let to = ends[node] as usize;
+            let from = if node > 0 { ends[node - 1] as usize } else { 0 };
+            if at >= end || end + (to - from) > n_nodes {
+                // What is given has a cycle.
+                return n_trees;
             }
-            n_trees += 1;
-            order[end] = root as u32;
-            end += 1;
-            while at < end {
-                let mut node = child[order[at] as usize];
-                while node != NONE {
-                    order[end] = node;
-                    end += 1;
-                    node = next[node as usize];
+            let mut copied = 0;
+            loop {
+                let four: [u32; 4] = *children[from + copied..].first_chunk().expect("four more");
+                *order[end + copied..].first_chunk_mut().expect("four more") = four;
+                copied += 4;
+                if copied >= to - from {
+                    break;
                 }
-                at += 1;
             }
+            end += to - from;
         }
         n_trees
     }
 
-    /// Hangs all trees but the last onto others.
+    /// Hangs all trees but the largest onto others.
     #[cold]
     #[inline(never)]
     fn join_trees<S: Simd>(&mut self, simd: S, n_trees: usize) {
         let (n, m) = (self.n_sources, self.n_sinks);
         let w = width(m);
-        let order = &self.order[..n + m];
         let mut forest = Forest {
             parent: &mut self.parent[..n + m],
             flow: &mut self.flow[..n + m],
             n_sources: n,
         };
         let duals = &mut self.coarse_duals[..w];
-        // The tree of every node, and what every tree hangs on.
+        // The tree of every node, the nodes of every tree, and what every tree hangs on.
         let mut tree_of = vec![0; n + m];
-        let mut starts = Vec::with_capacity(n_trees + 1);
-        for (place, &node) in order.iter().enumerate() {
-            if forest.parent[node as usize] == NONE {
-                starts.push(place);
-            }
-            tree_of[node as usize] = starts.len() - 1;
+        let mut starts = vec![0; n_trees + 1];
+        for (place, &node) in self.order[..n + m].iter().enumerate() {
+            let parent = forest.parent[node as usize];
+            let tree = if parent == NONE {
+                place
+            } else {
+                tree_of[parent as usize]
+            };
+            tree_of[node as usize] = tree;
+            starts[tree + 1] += 1;
         }
-        starts.push(n + m);
+        for tree in 0..n_trees {
+            starts[tree + 1] += starts[tree];
+        }
+        let mut by_tree = vec![0; n + m];
+        let mut ends = starts.clone();
+        for &node in &self.order[..n + m] {
+            let end = &mut ends[tree_of[node as usize]];
+            by_tree[*end] = node;
+            *end += 1;
+        }
+        let order = by_tree;
         let mut hangs_on: Vec<usize> = (0..n_trees).collect();
         let last_of = |hangs_on: &[usize], mut tree: usize| {
             while hangs_on[tree] != tree {
@@ -133,7 +182,9 @@ impl NetworkSimplex {
             tree
         };
         let mut open_duals = duals.to_vec();
-        for tree in 0..n_trees - 1 {
+        // The largest stays where it is: to hang one up, all its sources are asked.
+        let largest = (0..n_trees).max_by_key(|&tree| starts[tree + 1] - starts[tree]);
+        for tree in (0..n_trees).filter(|&tree| Some(tree) != largest) {
             let nodes = &order[starts[tree]..starts[tree + 1]];
             for &node in nodes {
                 if node as usize >= n {
@@ -145,8 +196,8 @@ impl NetworkSimplex {
                 let source = node as usize;
                 if source < n {
                     let row = &self.coarse[source * w..][..w];
-                    let best = two_best(simd, row, &open_duals);
-                    let here = two_best(simd, row, duals).least;
+                    let best = two_best::<S, 0>(simd, row, &open_duals);
+                    let here = two_best::<S, 0>(simd, row, duals).least;
                     let lost = i32::from(best.least) - i32::from(here);
                     if lost < least.0 {
                         least = (lost, source, best.sink);
@@ -193,20 +244,19 @@ impl Forest<'_> {
             }
             return;
         }
-        // Where the paths join.
-        let (mut a, mut b, mut depth) = (source, sink, source_depth.min(sink_depth));
+        // Up to where the paths join.
+        let (mut of_source, mut of_sink) = (Half::from(source), Half::from(sink));
+        let depth = source_depth.min(sink_depth);
         for _ in depth..source_depth {
-            a = self.parent[a] as usize;
+            self.step(costs, &mut of_source);
         }
         for _ in depth..sink_depth {
-            b = self.parent[b] as usize;
+            self.step(costs, &mut of_sink);
         }
-        while a != b {
-            (a, b) = (self.parent[a] as usize, self.parent[b] as usize);
-            depth -= 1;
+        while of_source.at != of_sink.at {
+            self.step(costs, &mut of_source);
+            self.step(costs, &mut of_sink);
         }
-        let of_source = self.cycle(costs, source, source_depth - depth);
-        let of_sink = self.cycle(costs, sink, sink_depth - depth);
         let cost = self.cost(costs, source, sink) + of_source.cost + of_sink.cost;
         // How much more goes by the new arc.
         let by = if cost < 0.0 {
@@ -214,8 +264,8 @@ impl Forest<'_> {
         } else {
             -mass.min(of_source.gains).min(of_sink.gains)
         };
-        let is_cut = self.shift(source, source_depth - depth, by);
-        self.shift(sink, sink_depth - depth, by);
+        let is_cut = self.shift(source, of_source.n_steps, by);
+        self.shift(sink, of_sink.n_steps, by);
         if mass + by > 0.0 {
             // The end that has been cut off.
             if is_cut {
@@ -252,28 +302,20 @@ impl Forest<'_> {
         }
     }
 
-    /// The part of a cycle that goes up from one end of a new arc.
+    /// Goes up one arc of a cycle.
     #[inline(always)]
-    fn cycle(&self, costs: &[f64], node: usize, n_steps: usize) -> Half {
-        let mut half = Half {
-            cost: 0.0,
-            loses: f64::INFINITY,
-            gains: f64::INFINITY,
-        };
-        let mut at = node;
-        for step in 0..n_steps {
-            let parent = self.parent[at] as usize;
-            let cost = self.cost(costs, at, parent);
-            if step % 2 == 0 {
-                half.cost -= cost;
-                half.loses = half.loses.min(self.flow[at]);
-            } else {
-                half.cost += cost;
-                half.gains = half.gains.min(self.flow[at]);
-            }
-            at = parent;
+    fn step(&self, costs: &[f64], half: &mut Half) {
+        let parent = self.parent[half.at] as usize;
+        let (cost, flow) = (self.cost(costs, half.at, parent), self.flow[half.at]);
+        if half.n_steps.is_multiple_of(2) {
+            half.cost -= cost;
+            half.loses = half.loses.min(flow);
+        } else {
+            half.cost += cost;
+            half.gains = half.gains.min(flow);
         }
-        half
+        half.at = parent;
+        half.n_steps += 1;
     }
 
     /// Moves mass round that part of the cycle, and cuts off what is empty then. Whether that was any.
@@ -303,10 +345,33 @@ impl Forest<'_> {
     }
 }
 
-/// What goes up and down when a new arc gets mass: the cost of that, and the least flows of arcs
-/// that lose then and of those that gain.
+/// The part of a cycle that goes up from one end of a new arc: how far it has come, what it
+/// costs that the new arc gets mass, and the least flows of arcs that lose then and of those that
+/// gain.
 struct Half {
+    at: usize,
+    n_steps: usize,
     cost: f64,
     loses: f64,
     gains: f64,
+}
+
+impl Half {
+    #[inline(always)]
+    fn from(node: usize) -> Self {
+        Half {
+            at: node,
+            n_steps: 0,
+            cost: 0.0,
+            loses: f64::INFINITY,
+            gains: f64::INFINITY,
+        }
+    }
+}
+
+/// One of two without a branch.
+#[inline(always)]
+fn choose_bits(is_first: bool, first: u64, second: u64) -> u64 {
+    let all = u64::from(is_first).wrapping_neg();
+    all & first | !all & second
 }

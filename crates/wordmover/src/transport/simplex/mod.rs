@@ -86,7 +86,7 @@ pub(super) struct NetworkSimplex {
     base: Vec<f64>,
     units: f64,
 
-    /// Dual value per sink.
+    /// Dual value per sink, and zeros up to a multiple of sixteen.
     duals: Vec<f64>,
     /// The parent of every source, and the flow and cost of the arc to it.
     source_parent: Vec<u32>,
@@ -110,7 +110,8 @@ pub(super) struct NetworkSimplex {
     first_lot: Vec<u32>,
     queue: Vec<u32>,
     prices: Vec<Sixteen>,
-    /// The forest: see there. Sources that no arc has met yet; lists of the children of every node.
+    /// The forest: see there. Sources that no arc has met yet; where the children of every node
+    /// end, and all children.
     is_alone: Vec<bool>,
     parent: Vec<u32>,
     flow: Vec<f64>,
@@ -169,11 +170,11 @@ impl NetworkSimplex {
             }
             let pivots_before = pivots;
             let mut is_tree = true;
-            while let Some((source, sink, reduced)) = candidates.best(&tree) {
+            while let Some((source, sink, reduced)) = candidates.best(simd, &tree) {
                 is_tree &= match words(m) {
-                    1 => tree.pivot::<1>(source, sink, reduced),
-                    2 => tree.pivot::<2>(source, sink, reduced),
-                    _ => tree.pivot::<0>(source, sink, reduced),
+                    1 => tree.pivot::<S, 1>(simd, source, sink, reduced),
+                    2 => tree.pivot::<S, 2>(simd, source, sink, reduced),
+                    _ => tree.pivot::<S, 0>(simd, source, sink, reduced),
                 };
                 pivots += 1;
             }
@@ -208,12 +209,12 @@ impl NetworkSimplex {
         for of_sources in [&mut self.source_flow, &mut self.source_cost, &mut self.free] {
             grow(of_sources, n);
         }
-        for of_sinks in [&mut self.duals, &mut self.sink_flow, &mut self.room] {
+        grow(&mut self.duals, 16 * w);
+        for of_sinks in [&mut self.sink_flow, &mut self.room] {
             grow(of_sinks, m);
         }
-        for of_sources in [&mut self.source_parent, &mut self.queue] {
-            grow(of_sources, n);
-        }
+        grow(&mut self.source_parent, n);
+        grow(&mut self.queue, n + 1);
         for of_sinks in [&mut self.sink_parent, &mut self.first_lot] {
             grow(of_sinks, m);
         }
@@ -221,13 +222,9 @@ impl NetworkSimplex {
         grow(&mut self.sink_subtree, m * words);
         grow(&mut self.moved, words);
         grow(&mut self.inner, words);
-        for of_nodes in [
-            &mut self.parent,
-            &mut self.child,
-            &mut self.next,
-            &mut self.order,
-        ] {
-            grow(of_nodes, n + m);
+        grow(&mut self.parent, n + m);
+        for of_nodes in [&mut self.child, &mut self.next, &mut self.order] {
+            grow(of_nodes, n + m + 4);
         }
         grow(&mut self.is_alone, n);
         grow(&mut self.flow, n + m);

@@ -16,8 +16,9 @@
 //! that they have found, once: flows, sets and parents change on the way.
 
 use super::NONE;
-use super::sets::{copy, holds, remove, turn, unite};
+use super::sets::{BITS, copy, holds, remove, turn, unite};
 use super::tree::Tree;
+use crate::transport::lanes::Simd;
 
 /// The nearest common ancestor: one of the two, the other is [`NONE`].
 #[derive(Clone, Copy)]
@@ -40,7 +41,13 @@ impl Tree<'_> {
     /// or any number if that is 0. False if a path has no end: what is given is no tree.
     #[inline(always)]
     #[must_use]
-    pub fn pivot<const W: usize>(&mut self, source: usize, sink: usize, reduced: f64) -> bool {
+    pub fn pivot<S: Simd, const W: usize>(
+        &mut self,
+        simd: S,
+        source: usize,
+        sink: usize,
+        reduced: f64,
+    ) -> bool {
         let words = self.words::<W>();
         // No path passes a sink twice.
         let most = self.n_sinks();
@@ -94,7 +101,7 @@ impl Tree<'_> {
             self.climb_from_source::<W>(source, join, mass, Change::Enters);
             let above = self.rehang_by_sink::<W>(source, sink, sink_cut, mass);
             self.climb_from_source::<W>(above, join, -mass, Change::Leaves);
-            self.shift::<W>(reduced);
+            self.shift::<S, W>(simd, reduced);
         } else {
             let mass = source_least;
             let subtree = &self.source_subtree[source_cut * words..][..words];
@@ -102,7 +109,7 @@ impl Tree<'_> {
             self.climb_from_sink::<W>(sink, join, mass, Change::Enters);
             let above = self.rehang_by_source::<W>(source, sink, source_cut, mass);
             self.climb_from_sink::<W>(above, join, -mass, Change::Leaves);
-            self.shift::<W>(-reduced);
+            self.shift::<S, W>(simd, -reduced);
         }
         true
     }
@@ -167,13 +174,26 @@ impl Tree<'_> {
 
     /// Adds to the dual values of the sinks that moved.
     #[inline(always)]
-    fn shift<const W: usize>(&mut self, by: f64) {
+    fn shift<S: Simd, const W: usize>(&mut self, simd: S, by: f64) {
         let words = self.words::<W>();
-        for (word, &moved) in self.moved[..words].iter().enumerate() {
-            let mut rest = moved;
-            while rest != 0 {
-                self.duals[word * 64 + rest.trailing_zeros() as usize] += by;
-                rest &= rest - 1;
+        if W == 0 {
+            for (word, &moved) in self.moved[..words].iter().enumerate() {
+                let mut rest = moved;
+                while rest != 0 {
+                    self.duals[word * 64 + rest.trailing_zeros() as usize] += by;
+                    rest &= rest - 1;
+                }
+            }
+            return;
+        }
+        // All of few sinks, without a branch.
+        let by = simd.splat(by);
+        let duals = self.duals.as_chunks_mut::<4>().0;
+        for (duals, &moved) in duals.chunks_mut(16).zip(&self.moved[..words]) {
+            let moved = simd.splat(f64::from_bits(moved));
+            for (dual, bits) in duals.iter_mut().zip(&BITS) {
+                let is_moved = simd.holds(moved, simd.load(bits));
+                simd.store(simd.add(simd.load(dual), simd.keep(is_moved, by)), dual);
             }
         }
     }

@@ -4,9 +4,9 @@
 //! there are none, exact costs are looked at, but only those of arcs whose coarse reduced cost
 //! is next to nothing: all others cannot be below zero.
 
-use super::coarse::{least, sink_of, width};
+use super::coarse::{by_width, least, sink_of, width};
 use super::tree::Tree;
-use crate::transport::lanes::Simd;
+use crate::transport::lanes::{Simd, Sixteen};
 
 /// A search ends when it has found so many candidates, one for every eight sinks in between.
 /// Measured on documents: fewer make worse choices, more grow stale.
@@ -25,9 +25,23 @@ const MOST_CHOICES: usize = 16;
 /// doubles.
 const ROUNDING: i32 = 3;
 
+/// Sources whose costs are looked through at once, where rows are short.
+const BLOCK: usize = 16;
+
+/// As many sinks as it takes for coarse costs to save time in a proof.
+const FEW_SINKS: usize = 128;
+
+/// The places of a list of candidates.
+const PLACES: Sixteen = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+
 /// Arcs that were cheaper than that to their source's parent when they were found.
 pub(super) struct Candidates {
-    list: [Candidate; ENOUGH],
+    /// What a unit of mass would save by each, when it was found: the less, the more; in units of
+    /// its own. Zero where there is none.
+    ranks: Sixteen,
+    sources: [u32; ENOUGH],
+    sinks: [u32; ENOUGH],
+    /// Found in this search.
     len: usize,
     /// How many are enough.
     enough: usize,
@@ -46,18 +60,12 @@ pub(super) struct Candidates {
     n_choices: usize,
 }
 
-#[derive(Clone, Copy, Default)]
-struct Candidate {
-    /// What a unit of mass would save, when it was found; negative, and in units of its own.
-    reduced: f64,
-    source: u32,
-    sink: u32,
-}
-
 impl Candidates {
     pub fn new(n_sinks: usize) -> Self {
         Candidates {
-            list: [Candidate::default(); ENOUGH],
+            ranks: [0; ENOUGH],
+            sources: [0; ENOUGH],
+            sinks: [0; ENOUGH],
             len: 0,
             enough: (n_sinks / 8).clamp(FEW, ENOUGH),
             next: 0,
@@ -74,6 +82,7 @@ impl Candidates {
     #[inline(always)]
     pub fn find<S: Simd>(&mut self, simd: S, tree: &mut Tree) -> bool {
         self.len = 0;
+        self.ranks = [0; ENOUGH];
         if self.is_coarse_poor && self.n_choices < MOST_CHOICES {
             self.is_exact = !tree.choose_units(simd, self.finer);
             self.n_choices += 1;
@@ -84,8 +93,11 @@ impl Candidates {
         let tree = &*tree;
         let (start, n) = (self.next, tree.n_sources());
         if !self.is_exact {
-            let all = self.find_coarse(simd, tree, start, n);
-            self.is_exact = all && self.find_coarse(simd, tree, 0, start) && self.len == 0;
+            let all = by_width!(tree.coarse_duals.len(), W => {
+                self.find_coarse::<S, W>(simd, tree, start, n)
+                    && self.find_coarse::<S, W>(simd, tree, 0, start)
+            });
+            self.is_exact = all && self.len == 0;
         }
         if self.is_exact {
             let is_coarse_true = !tree.has_saturated();
@@ -101,17 +113,51 @@ impl Candidates {
         self.len > 0
     }
 
-    /// Collects them from some sources by coarse costs. False when there were enough.
+    /// Collects them by coarse costs, which take `W` registers a source, or any number if that is
+    /// 0. False when there were enough.
     // Two searches with a closure in common would not be inlined, nor compiled for AVX2.
     #[inline(always)]
-    fn find_coarse<S: Simd>(&mut self, simd: S, tree: &Tree, from: usize, to: usize) -> bool {
-        for source in from..to {
-            if let Some((sink, reduced)) = coarse_best(simd, tree, source)
-                && !self.push(source, sink, reduced)
-            {
-                self.next = (source + 1) % tree.n_sources();
-                return false;
+    fn find_coarse<S: Simd, const W: usize>(
+        &mut self,
+        simd: S,
+        tree: &Tree,
+        from: usize,
+        to: usize,
+    ) -> bool {
+        let w = if W > 0 { W } else { tree.coarse_duals.len() };
+        let duals = &tree.coarse_duals[..w];
+        let block = if W > 0 { BLOCK } else { 1 };
+        let mut first = from;
+        while first < to {
+            let end = to.min(first + block);
+            // What the best arc of each would save. All of a block first, without a branch.
+            let mut saved = [0; BLOCK];
+            for (source, saved) in (first..end).zip(&mut saved[..block]) {
+                let row = &tree.coarse[source * w..][..w];
+                let parent = tree.parent_of(source);
+                let here = row.as_flattened()[parent].saturating_sub(duals.as_flattened()[parent]);
+                *saved = least::<S, W>(simd, row, duals).saturating_sub(here);
             }
+            // Rounding makes differences of one.
+            let mut found = if W > 0 {
+                let is_saving = simd.below_shorts(simd.load_shorts(&saved), simd.splat_shorts(-1));
+                simd.short_mask_bits(is_saving) & 0x5555_5555
+            } else {
+                u32::from(saved[0] < -1)
+            };
+            while found != 0 {
+                let place = found.trailing_zeros() as usize / 2;
+                found &= found - 1;
+                let source = first + place;
+                let row = &tree.coarse[source * w..][..w];
+                let least = least::<S, W>(simd, row, duals);
+                let sink = sink_of::<S, W>(simd, row, duals, least);
+                if !self.push(source, sink, saved[place]) {
+                    self.next = (source + 1) % tree.n_sources();
+                    return false;
+                }
+            }
+            first = end;
         }
         true
     }
@@ -128,7 +174,7 @@ impl Candidates {
     ) -> bool {
         for source in from..to {
             if let Some((sink, reduced)) = exact_best(simd, tree, source, is_coarse_true)
-                && !self.push(source, sink, reduced)
+                && !self.push(source, sink, rank(reduced))
             {
                 self.next = (source + 1) % tree.n_sources();
                 return false;
@@ -137,37 +183,40 @@ impl Candidates {
         true
     }
 
-    /// Adds a candidate, the best last. False when there are enough.
+    /// Adds a candidate. False when there are enough.
     #[inline(always)]
-    fn push(&mut self, source: usize, sink: usize, reduced: f64) -> bool {
-        let mut place = self.len % ENOUGH;
-        while place > 0 && self.list[place - 1].reduced < reduced {
-            self.list[place] = self.list[place - 1];
-            place -= 1;
-        }
-        self.list[place] = Candidate {
-            reduced,
-            source: source as u32,
-            sink: sink as u32,
-        };
+    fn push(&mut self, source: usize, sink: usize, rank: i16) -> bool {
+        let place = self.len % ENOUGH;
+        self.ranks[place] = rank;
+        self.sources[place] = source as u32;
+        self.sinks[place] = sink as u32;
         self.len += 1;
         self.len < self.enough
     }
 
     /// Takes out the candidate that was found best among those that still are any: source,
     /// sink and reduced cost.
+    // They are not sorted: that would be branches that nobody foresees.
     #[inline(always)]
-    pub fn best(&mut self, tree: &Tree) -> Option<(usize, usize, f64)> {
-        while self.len > 0 {
-            self.len -= 1;
-            let Candidate { source, sink, .. } = self.list[self.len];
-            let (source, sink) = (source as usize, sink as usize);
+    pub fn best<S: Simd>(&mut self, simd: S, tree: &Tree) -> Option<(usize, usize, f64)> {
+        loop {
+            let ranks = simd.load_shorts(&self.ranks);
+            let least = simd.least_short(ranks);
+            if least >= 0 {
+                return None;
+            }
+            let places = simd.short_mask_bits(simd.same_shorts(ranks, simd.splat_shorts(least)));
+            let place = places.trailing_zeros() as usize / 2 % ENOUGH;
+            let is_taken =
+                simd.same_shorts(simd.load_shorts(&PLACES), simd.splat_shorts(place as i16));
+            let left = simd.choose_shorts(is_taken, simd.splat_shorts(0), ranks);
+            simd.store_shorts(left, &mut self.ranks);
+            let (source, sink) = (self.sources[place] as usize, self.sinks[place] as usize);
             let reduced = tree.reduced_cost(source, sink);
             if reduced < 0.0 {
                 return Some((source, sink, reduced));
             }
         }
-        None
     }
 
     /// Searches exact costs from now on. False if it did before.
@@ -176,22 +225,11 @@ impl Candidates {
     }
 }
 
-/// The best arc of a source and how much it would save, if it is worth a try.
+/// Exact reduced costs, which are below zero, in a coarse order: by exponents and four bits more.
 #[inline(always)]
-fn coarse_best<S: Simd>(simd: S, tree: &Tree, source: usize) -> Option<(usize, f64)> {
-    let w = width(tree.n_sinks());
-    let row = &tree.coarse[source * w..][..w];
-    let duals = &tree.coarse_duals[..w];
-    let least = least(simd, row, duals);
-    let parent = tree.parent_of(source);
-    let here = row.as_flattened()[parent].saturating_sub(duals.as_flattened()[parent]);
-    let reduced = i32::from(least) - i32::from(here);
-    // Rounding makes differences of one.
-    if reduced < -1 {
-        let sink = sink_of(simd, row, duals, least);
-        return Some((sink, f64::from(reduced)));
-    }
-    None
+fn rank(reduced: f64) -> i16 {
+    let saved = (-reduced).to_bits() >> 48;
+    -(saved as i16).max(1)
 }
 
 /// The best arc of a source and how much it would save, if it would.
@@ -204,6 +242,9 @@ fn exact_best<S: Simd>(
 ) -> Option<(usize, f64)> {
     let m = tree.n_sinks();
     let w = width(m);
+    if m <= FEW_SINKS {
+        return exact_best_of_few(simd, tree, source);
+    }
     let coarse = &tree.coarse[source * w..][..w];
     let parent = tree.parent_of(source);
     let coarse_here = coarse.as_flattened()[parent];
@@ -241,6 +282,33 @@ fn exact_best<S: Simd>(
         }
     }
     (best.least < here).then_some((best.sink, best.least - here))
+}
+
+/// The same from all costs of the source, which for few sinks takes less than to choose among
+/// them.
+#[inline(always)]
+fn exact_best_of_few<S: Simd>(simd: S, tree: &Tree, source: usize) -> Option<(usize, f64)> {
+    let m = tree.n_sinks();
+    let row = &tree.costs[source * m..][..m];
+    let here = tree.source_dual(source);
+    let (fours, rest) = row.as_chunks::<4>();
+    let (dual_fours, dual_rest) = tree.duals[..m].as_chunks::<4>();
+    let mut least = simd.splat(f64::INFINITY);
+    for (cost, dual) in fours.iter().zip(dual_fours) {
+        let cost = tree.grid.round_lanes(simd, simd.load(cost));
+        least = simd.lesser(simd.sub(cost, simd.load(dual)), least);
+    }
+    let mut least = simd.least(least);
+    for (&cost, dual) in rest.iter().zip(dual_rest) {
+        let reduced = tree.grid.round(cost) - dual;
+        least = if reduced < least { reduced } else { least };
+    }
+    if least >= here {
+        return None;
+    }
+    // Sums are exact, so equality finds the sink.
+    let is_best = |&sink: &usize| tree.cost_of(source, sink) - tree.duals[sink] == least;
+    Some(((0..m).find(is_best)?, least - here))
 }
 
 /// The best sink of a source so far, and its cost less the dual value.

@@ -1,5 +1,18 @@
 //! Sets of sinks, as bits.
 
+use crate::transport::lanes::Four;
+
+/// The bits of a word, each by itself.
+pub(super) const BITS: [Four; 16] = {
+    let mut bits = [[0.0; 4]; 16];
+    let mut sink = 0;
+    while sink < 64 {
+        bits[sink / 4][sink % 4] = f64::from_bits(1 << sink);
+        sink += 1;
+    }
+    bits
+};
+
 /// How many words a set of sinks takes.
 #[inline(always)]
 pub(in crate::transport) fn words(m: usize) -> usize {

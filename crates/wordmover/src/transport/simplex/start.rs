@@ -33,11 +33,11 @@ impl NetworkSimplex {
         let rows = costs.chunks_exact(m).zip(rows);
         if self.units * self.grid.unit() < FAR_FINER {
             for (row, coarse) in rows {
-                round_row::<S, false>(simd, row, self.grid, base, self.units, coarse);
+                round_row::<S, false, false>(simd, row, self.grid, base, self.units, coarse);
             }
         } else {
             for (row, coarse) in rows {
-                round_row::<S, true>(simd, row, self.grid, base, self.units, coarse);
+                round_row::<S, true, false>(simd, row, self.grid, base, self.units, coarse);
             }
         }
         self.coarse_duals[..w].fill([0; 16]);

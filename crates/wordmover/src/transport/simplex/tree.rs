@@ -26,6 +26,7 @@ pub(super) struct Tree<'a> {
     pub sink_parent: &'a mut [u32],
     pub sink_flow: &'a mut [f64],
     pub sink_subtree: &'a mut [u64],
+    /// As many as fill the registers of the coarse ones: zero beyond the sinks.
     pub duals: &'a mut [f64],
     pub moved: &'a mut [u64],
     pub inner: &'a mut [u64],
@@ -45,7 +46,7 @@ impl<'a> Tree<'a> {
         };
         // A constant added to all dual values changes nothing. These are near their base.
         let root_dual = solver.grid.round(solver.base[root]) + solver.grid.round(aim);
-        let tree = Tree {
+        let mut tree = Tree {
             costs,
             grid: solver.grid,
             coarse: &mut solver.coarse[..n * w],
@@ -59,7 +60,7 @@ impl<'a> Tree<'a> {
             sink_parent: &mut solver.sink_parent[..m],
             sink_flow: &mut solver.sink_flow[..m],
             sink_subtree: &mut solver.sink_subtree[..m * words],
-            duals: &mut solver.duals[..m],
+            duals: &mut solver.duals[..16 * w],
             moved: &mut solver.moved[..words],
             inner: &mut solver.inner[..words],
         };
@@ -67,39 +68,54 @@ impl<'a> Tree<'a> {
         tree.source_flow.copy_from_slice(&flow[..n]);
         tree.sink_flow.copy_from_slice(&flow[n..]);
         tree.sink_parent.copy_from_slice(&parent[n..]);
-        tree.source_subtree.fill(0);
-        tree.sink_subtree.fill(0);
-        for sink in 0..m {
-            tree.sink_subtree[sink * words + sink / 64] = 1 << (sink % 64);
+        for source in 0..n {
+            let sink = parent[source] as usize - n;
+            tree.source_parent[source] = sink as u32;
+            tree.source_cost[source] = tree.cost_of(source, sink);
         }
+        // The sinks alone, in their order; without a branch that nobody would foresee.
+        let sinks = &mut solver.child[..m + 1];
+        let mut n_found = 0;
+        for &node in order {
+            sinks[n_found.min(m)] = node.wrapping_sub(n as u32);
+            n_found += usize::from(node >= n as u32);
+        }
+        let sinks = &sinks[1..m];
+        tree.duals[m..].fill(0.0);
         tree.duals[root] = root_dual;
-        for &node in &order[1..] {
-            let node = node as usize;
-            let parent = parent[node] as usize;
-            if node < n {
-                tree.source_parent[node] = (parent - n) as u32;
-                tree.source_cost[node] = tree.cost_of(node, parent - n);
-            } else {
-                tree.duals[node - n] = tree.cost_of(parent, node - n) - tree.source_dual(parent);
-            }
+        for &sink in sinks {
+            let sink = sink as usize;
+            let parent = tree.sink_parent[sink] as usize;
+            tree.duals[sink] = tree.cost_of(parent, sink) - tree.source_dual(parent);
         }
-        for &node in order[1..].iter().rev() {
-            let node = node as usize;
-            let parent = parent[node] as usize;
-            let (child, above) = if node < n {
-                (
-                    &tree.source_subtree[node * words..][..words],
-                    &mut tree.sink_subtree[(parent - n) * words..][..words],
-                )
-            } else {
-                (
-                    &tree.sink_subtree[(node - n) * words..][..words],
-                    &mut tree.source_subtree[parent * words..][..words],
-                )
-            };
-            super::sets::unite(above, child);
+        match words {
+            1 => tree.find_subtrees::<1>(sinks),
+            2 => tree.find_subtrees::<2>(sinks),
+            _ => tree.find_subtrees::<0>(sinks),
         }
         tree
+    }
+
+    /// The sinks below every node, from the order of all sinks but the root: those above come
+    /// first.
+    #[inline(always)]
+    fn find_subtrees<const W: usize>(&mut self, sinks: &[u32]) {
+        let words = if W > 0 { W } else { self.moved.len() };
+        self.source_subtree.fill(0);
+        self.sink_subtree.fill(0);
+        for sink in 0..self.n_sinks() {
+            self.sink_subtree[sink * words + sink / 64] = 1 << (sink % 64);
+        }
+        for &sink in sinks.iter().rev() {
+            let sink = sink as usize;
+            let parent = self.sink_parent[sink] as usize;
+            let above = self.parent_of(parent);
+            for word in 0..words {
+                let below = self.sink_subtree[sink * words + word];
+                self.source_subtree[parent * words + word] |= below;
+                self.sink_subtree[above * words + word] |= below;
+            }
+        }
     }
 
     #[inline(always)]
@@ -109,7 +125,7 @@ impl<'a> Tree<'a> {
 
     #[inline(always)]
     pub fn n_sinks(&self) -> usize {
-        self.duals.len()
+        self.sink_flow.len()
     }
 
     /// The cost of an arc, on the grid.
@@ -139,20 +155,10 @@ impl<'a> Tree<'a> {
     /// Rounds the dual values anew, after some have changed.
     #[inline(always)]
     pub fn round_duals<S: Simd>(&mut self, simd: S) {
-        let (sixteens, rest) = self.duals.as_chunks::<16>();
+        let duals = self.duals.as_chunks::<16>().0;
         let bases = self.base.as_chunks::<16>().0;
-        let n_whole = sixteens.len();
-        let (whole, last) = self.coarse_duals.split_at_mut(n_whole);
-        for ((duals, base), coarse) in sixteens.iter().zip(bases).zip(whole) {
+        for ((duals, base), coarse) in duals.iter().zip(bases).zip(&mut *self.coarse_duals) {
             round_duals(simd, duals, base, self.units, coarse);
-        }
-        if let [last] = last {
-            // No dual values, no bases: those that are not there stay zero.
-            let mut duals = [0.0; 16];
-            for (dual, &given) in duals.iter_mut().zip(rest) {
-                *dual = given;
-            }
-            round_duals(simd, &duals, &bases[n_whole], self.units, last);
         }
     }
 
@@ -173,10 +179,10 @@ impl<'a> Tree<'a> {
 
         let spread = if great > 0.0 { great } else { greatest };
         self.units = units(spread * finer);
-        self.base[..m].copy_from_slice(self.duals);
+        self.base[..m].copy_from_slice(&self.duals[..m]);
         let rows = self.coarse.chunks_exact_mut(width(m));
         for (row, coarse) in self.costs.chunks_exact(m).zip(rows) {
-            round_row::<S, true>(simd, row, self.grid, self.base, self.units, coarse);
+            round_row::<S, true, true>(simd, row, self.grid, self.base, self.units, coarse);
         }
         self.units > 0.0
     }
