@@ -46,10 +46,11 @@ pub(crate) struct PackedRows {
 impl PackedRows {
     /// Of vectors stored one after the other.
     pub fn new(vectors: &[f32], dim: usize) -> Self {
-        let squares = squared_lengths::<ROWS>(vectors, dim);
+        let groups = packed(vectors, dim);
+        let squares = squared_lengths(&groups, dim);
         PackedRows {
             dim,
-            groups: packed(vectors, dim),
+            groups,
             squares,
         }
     }
@@ -71,10 +72,11 @@ pub(crate) struct PackedColumns {
 impl PackedColumns {
     /// Of vectors stored one after the other.
     pub fn new(vectors: &[f32], dim: usize) -> Self {
-        let squares = squared_lengths::<LANES>(vectors, dim);
+        let panels = packed(vectors, dim);
+        let squares = squared_lengths(&panels, dim);
         PackedColumns {
             dim,
-            panels: packed(vectors, dim),
+            panels,
             squares,
         }
     }
@@ -99,19 +101,26 @@ fn packed<const N: usize>(vectors: &[f32], dim: usize) -> Vec<[f32; N]> {
     packed
 }
 
-/// NaN for vectors that must take the direct way: nothing compares with it.
-fn squared_lengths<const N: usize>(vectors: &[f32], dim: usize) -> Vec<f32> {
-    let square = |vector: &[f32]| {
-        let square: f64 = vector.iter().map(|&x| f64::from(x) * f64::from(x)).sum();
+/// Squared lengths of packed vectors, each the sum over its coordinates in their order, `N` side
+/// by side; NaN for vectors that must take the direct way: nothing compares with it.
+fn squared_lengths<const N: usize>(packed: &[[f32; N]], dim: usize) -> Vec<f32> {
+    let rounded = |square: f64| {
         if square == 0.0 || LENGTHS.contains(&square) {
             square as f32
         } else {
             f32::NAN
         }
     };
-    let mut squares: Vec<f32> = vectors.chunks_exact(dim).map(square).collect();
-    squares.resize(squares.len().next_multiple_of(N), 0.0);
-    squares
+    let each = packed.chunks_exact(dim).flat_map(|group| {
+        let mut sums = [0.0; N];
+        for coordinates in group {
+            for (sum, &x) in sums.iter_mut().zip(coordinates) {
+                *sum += f64::from(x) * f64::from(x);
+            }
+        }
+        sums.map(rounded)
+    });
+    each.collect()
 }
 
 /// A few groups of rows, for one thread.
@@ -122,6 +131,14 @@ pub(crate) struct RowGroups<'r> {
 }
 
 impl PackedRows {
+    /// All of them in one part.
+    pub fn all(&self) -> RowGroups<'_> {
+        RowGroups {
+            groups: &self.groups,
+            squares: &self.squares,
+        }
+    }
+
     /// Parts of `n_groups` groups each; their costs are
     /// `n_groups * ROWS * columns.width()` long.
     pub fn parts(&self, n_groups: usize) -> Vec<RowGroups<'_>> {
@@ -272,7 +289,7 @@ mod tests {
 
     /// One cost by the definition: single precision, one operation after the other.
     fn by_definition(a: &[f32], b: &[f32]) -> f64 {
-        let square = |v| squared_lengths::<1>(v, v.len())[0];
+        let square = |v| squared_lengths(v.as_chunks::<1>().0, v.len())[0];
         let mut product = 0f32;
         for (x, y) in a.iter().zip(b) {
             product += x * y;
