@@ -16,21 +16,21 @@ use crate::transport::Workspace;
 
 /// Random words to a tile, unless one random document has more: a row of costs is
 /// then 1 KiB, and those of a block's words stay near the cache.
-const TILE_WORDS: usize = 128;
+pub(super) const TILE_WORDS: usize = 128;
 
 /// Word vectors handed to a thread at once, one by one or in groups.
 const WORDS_PER_TASK: usize = 64;
 const GROUPS_PER_TASK: usize = 16;
 
-/// Ranges of random documents with about [`TILE_WORDS`] words each.
-pub(super) fn tiles(random_documents: &RandomDocuments) -> Vec<Range<usize>> {
+/// Ranges of random documents with about `most_words` words each.
+pub(super) fn tiles(random_documents: &RandomDocuments, most_words: usize) -> Vec<Range<usize>> {
     let n = random_documents.len();
     let mut tiles = Vec::new();
     let mut start = 0;
     while start < n {
         let mut words = random_documents.document_len(start);
         let mut end = start + 1;
-        while end < n && words + random_documents.document_len(end) <= TILE_WORDS {
+        while end < n && words + random_documents.document_len(end) <= most_words {
             words += random_documents.document_len(end);
             end += 1;
         }

@@ -20,7 +20,7 @@ use rayon::prelude::*;
 
 use super::sample::SampleDistances;
 use super::statistics::EmbeddingStatistics;
-use super::tile::{DocumentBlock, Scratch, tiles, widest_tile};
+use super::tile::{DocumentBlock, Scratch, TILE_WORDS, tiles, widest_tile};
 use crate::document::{Document, Word};
 use crate::error::{Error, Result};
 use crate::random_documents::RandomDocuments;
@@ -31,6 +31,9 @@ const BLOCK: usize = 4096;
 
 /// Costs of a tile of a small block, 4 MiB at most: every thread can have them for itself.
 const SMALL_TABLE: usize = 1 << 19;
+
+/// Random words to a tile of a small block, at the least: shorter rows of costs are filled up.
+const MIN_TILE_WORDS: usize = 16;
 
 /// Tiles of a small block between two calls of `progress`.
 const TILES_AT_ONCE: usize = 64;
@@ -165,7 +168,7 @@ impl Target<'_> {
         }
         let n_features = self.random_documents.len();
         let mut lap = lap_from(clock);
-        for tile in tiles(self.random_documents) {
+        for tile in tiles(self.random_documents, TILE_WORDS) {
             let costs = block.costs(self.random_documents, tile.clone(), table, true);
             let ground_costs = lap();
             out.par_chunks_mut(n_features)
@@ -197,7 +200,18 @@ impl Target<'_> {
         progress: &mut dyn FnMut(&EmbeddingStatistics) -> ControlFlow<()>,
     ) -> Result<()> {
         let n_features = self.random_documents.len();
-        let (tiles, mut wall) = (tiles(self.random_documents), lap_from(clock));
+        // Enough tiles that no thread is idle for long.
+        let most_words = match self.threads {
+            Threads::Caller => TILE_WORDS,
+            Threads::All => {
+                let n_words = self.random_documents.words_of_range(0..n_features).len()
+                    / self.random_documents.dim().max(1);
+                let each = n_words / (4 * rayon::current_num_threads());
+                each.clamp(MIN_TILE_WORDS, TILE_WORDS)
+            }
+        };
+        let tiles = tiles(self.random_documents, most_words);
+        let mut wall = lap_from(clock);
         let of_tile = |tile: &Range<usize>, memory: &mut (Vec<f64>, Scratch)| {
             let (table, scratch) = memory;
             let mut lap = lap_from(Instant::now());
