@@ -294,7 +294,19 @@ mod tests {
             next = next.wrapping_mul(6364136223846793005).wrapping_add(1);
             (next >> 40) as f64 / (1u64 << 24) as f64
         };
-        for (n, m) in [(72, 72), (129, 131), (64, 300), (257, 200)] {
+        // Rows of every number of registers that loops are unrolled for, and more.
+        let widths = [
+            (40, 40),
+            (60, 64),
+            (72, 72),
+            (96, 90),
+            (112, 112),
+            (120, 128),
+        ];
+        for (n, m) in widths
+            .into_iter()
+            .chain([(129, 131), (64, 300), (257, 200)])
+        {
             for kind in 0..4 {
                 let mut cost = || match kind {
                     0 => (4.0 * random()).floor(),
