@@ -1,8 +1,8 @@
 //! Which arcs could make the plan cheaper.
 //!
 //! They are looked for in coarse costs, source by source in turn, until some are found. When
-//! there are none, exact costs are looked at, but only those of arcs whose coarse reduced cost
-//! is next to nothing: all others cannot be below zero.
+//! there are none, exact costs are looked at; where there are many sinks, only those of arcs whose
+//! coarse reduced cost is next to nothing: all others cannot be below zero.
 
 use super::coarse::{by_width, least, sink_of, width};
 use super::tree::Tree;
@@ -28,7 +28,8 @@ const ROUNDING: i32 = 3;
 /// Sources whose costs are looked through at once, where rows are short.
 const BLOCK: usize = 16;
 
-/// As many sinks as it takes for coarse costs to save time in a proof.
+/// Up to so many sinks a proof looks at all exact costs, which takes less time than to choose among
+/// them.
 const FEW_SINKS: usize = 128;
 
 /// The places of a list of candidates.
@@ -284,8 +285,7 @@ fn exact_best<S: Simd>(
     (best.least < here).then_some((best.sink, best.least - here))
 }
 
-/// The same from all costs of the source, which for few sinks takes less than to choose among
-/// them.
+/// The same from all costs of the source.
 #[inline(always)]
 fn exact_best_of_few<S: Simd>(simd: S, tree: &Tree, source: usize) -> Option<(usize, f64)> {
     let m = tree.n_sinks();
