@@ -9,6 +9,7 @@ struct Batch {
     const Given *problems;
     const u32 *order;   // the problem of each block
     double *costs;      // become integers
+    u32 *short_costs;   // written and read
     const i64 *masses;
     char *memory;
     i64 *arc_masses;    // found
@@ -28,6 +29,7 @@ template <bool IS_BLOCK, bool IS_SHARED> DEVICE void solve_one(const Batch &batc
     solver.at = memory_at(IS_SHARED ? shared : batch.memory + given.memory, solver.n, solver.m);
     double *costs = batch.costs + given.costs;
     solver.costs = (i64 *)costs;
+    solver.short_costs = batch.short_costs + given.costs;
     int n_arcs = solver.solve(costs, given.least, given.scale, batch.masses + given.nodes);
     const Team<IS_BLOCK> &team = solver.team;
     for (int a = team.lane; a < n_arcs; a += team.n_lanes) {

@@ -27,6 +27,14 @@
 #define NOTHING 0xffff
 #define FAR_AWAY (1ll << 60)
 
+// A block looks at many rows by costs of 28 bits, which are half to read, first.
+#define SHORT_BITS 25
+#ifdef WORDMOVER_TWIN
+#define MANY_ROWS 4
+#else
+#define MANY_ROWS 16
+#endif
+
 // Where a problem lies, and its integers: (cost - least) * scale. The same as in src/batch/.
 struct Given {
     u64 costs;    // first of n x m costs
@@ -103,6 +111,7 @@ template <bool IS_BLOCK> struct ShortestPaths {
     Team<IS_BLOCK> team;
     Memory at;
     i64 *costs;
+    u32 *short_costs; // costs without their last SHORT_BITS
     int n, m;
 
 #ifdef WORDMOVER_TWIN
@@ -113,8 +122,11 @@ template <bool IS_BLOCK> struct ShortestPaths {
 
     // Solves; the number of arcs (some may have no mass), or -1 if it takes too many paths.
     MEMBER int solve(const double *given, double least, double scale, const i64 *masses) {
-        for (u64 e = team.lane; e < (u64)n * m; e += team.n_lanes)
-            costs[e] = to_integer((given[e] - least) * scale);
+        for (u64 e = team.lane; e < (u64)n * m; e += team.n_lanes) {
+            i64 cost = to_integer((given[e] - least) * scale);
+            costs[e] = cost;
+            if (IS_BLOCK) short_costs[e] = (u32)(cost >> SHORT_BITS);
+        }
         for (int i = team.lane; i < n; i += team.n_lanes) {
             at.excess[i] = masses[i];
             at.first_of_source[i] = NOTHING;
@@ -346,20 +358,16 @@ template <bool IS_BLOCK> struct ShortestPaths {
     // Distances over the rows from `first` to `end`, each thread for columns of its own, of
     // which it gives the nearest; among equals, one with room.
     MEMBER void look_at_rows(int first, int end, i64 &least, int &nearest) {
+        bool is_many = IS_BLOCK && end - first >= MANY_ROWS;
         for (int k = team.lane; k < m; k += team.n_lanes) {
             if (at.is_column[k]) continue;
             i64 v = at.v[k];
             i64 before = at.distance[k] + v, length = before;
             int parent = 0;
-#pragma unroll 4
-            for (int r = first; r < end; r++) {
-                int i = at.rows[r];
-                i64 other = at.reached[r] + costs[(u64)i * m + k];
-                if (other < length) {
-                    length = other;
-                    parent = i;
-                }
-            }
+            if (is_many)
+                nearest_of_many(first, end, k, length, parent);
+            else
+                nearest_row(first, end, k, length, parent);
             i64 distance = length - v;
             if (length < before) {
                 at.distance[k] = distance;
@@ -371,6 +379,55 @@ template <bool IS_BLOCK> struct ShortestPaths {
                 nearest = k;
             }
         }
+    }
+
+    // The first of the rows that are nearest to a column, if it is nearer than `length`. Eight
+    // costs are read at a time: they come from afar.
+    MEMBER void nearest_row(int first, int end, int k, i64 &length, int &parent) {
+        for (int start = first; start < end; start += 8) {
+            i64 lengths[8];
+#pragma unroll
+            for (int j = 0; j < 8; j++) {
+                int r = start + j < end ? start + j : end - 1;
+                lengths[j] = at.reached[r] + costs[(u64)at.rows[r] * m + k];
+            }
+#pragma unroll
+            for (int j = 0; j < 8; j++) {
+                if (lengths[j] < length) {
+                    length = lengths[j];
+                    parent = at.rows[start + j < end ? start + j : end - 1];
+                }
+            }
+        }
+    }
+
+    // The same by short costs. Without their last bits, a sum of two is at most one too small:
+    // the least is that of the nearest row unless another is within one of it, which calls for
+    // all bits of all rows.
+    MEMBER void nearest_of_many(int first, int end, int k, i64 &length, int &parent) {
+        int least = 0x7fffffff, second = 0x7fffffff, nearest = 0;
+        for (int start = first; start < end; start += 8) {
+            int lengths[8];
+#pragma unroll
+            for (int j = 0; j < 8; j++) {
+                int r = start + j < end ? start + j : end - 1;
+                int cost = (int)short_costs[(u64)at.rows[r] * m + k];
+                lengths[j] = start + j < end ? (int)(at.reached[r] >> SHORT_BITS) + cost : 0x7fffffff;
+            }
+#pragma unroll
+            for (int j = 0; j < 8; j++) {
+                bool is_less = lengths[j] < least;
+                int other = is_less ? least : lengths[j];
+                second = other < second ? other : second;
+                least = is_less ? lengths[j] : least;
+                nearest = is_less ? start + j : nearest;
+            }
+        }
+        if ((i64)least * (1ll << SHORT_BITS) >= length) return;
+        if (second > least + 1)
+            nearest_row(nearest, nearest + 1, k, length, parent);
+        else
+            nearest_row(first, end, k, length, parent);
     }
 
     // Sends what the path found allows. One thread.

@@ -84,6 +84,7 @@ struct Call {
     double least, scale;
     const i64 *masses;
     std::vector<i64> costs;
+    std::vector<u32> short_costs;
     std::vector<char> memory;
     int n, m;
     i64 *arc_masses;
@@ -100,6 +101,7 @@ template <bool IS_BLOCK> void solve_lane(Call *call, int lane) {
     solver.m = call->m;
     solver.at = memory_at(call->memory.data(), call->n, call->m);
     solver.costs = call->costs.data();
+    solver.short_costs = call->short_costs.data();
     int n_arcs = solver.solve(call->given, call->least, call->scale, call->masses);
     call->n_arcs[lane] = n_arcs;
     for (int a = lane; a < n_arcs; a += block->n_lanes) {
@@ -136,8 +138,9 @@ extern "C" int twin_batch_solve(
     block->is_reversed = is_reversed;
     block->n_done = 0;
     for (Meeting &meeting : block->meetings) meeting.n_arrived = meeting.number = 0;
-    Call call = {costs, least, scale, masses, {}, {}, n, m, arc_masses, arcs, duals, {}};
+    Call call = {costs, least, scale, masses, {}, {}, {}, n, m, arc_masses, arcs, duals, {}};
     call.costs.resize((u64)n * m);
+    call.short_costs.resize((u64)n * m);
     u64 bytes = memory_bytes(n, m);
     call.memory.assign(bytes + 64, 77);
     for (int lane = 0; lane < n_lanes; lane++) {

@@ -92,11 +92,13 @@ impl Device {
             .iter()
             .flat_map(|class| class.iter().copied())
             .collect();
+        let n_costs: usize = part.fitted.iter().map(OnDevice::n_costs).sum();
         let (n_nodes, n_columns, n_problems) = (masses.len(), first_column, part.fitted.len());
         let batch = Batch {
             problems: buffers.problems.upload(&stream, &given)?,
             order: buffers.order.upload(&stream, &order)?,
             costs: buffers.costs.reserve(0)?,
+            short_costs: buffers.short_costs.reserve(4 * n_costs)?,
             masses: buffers.masses.upload(&stream, &masses)?,
             memory: buffers.memory.reserve(memory_bytes)?,
             arc_masses: buffers.arc_masses.reserve(8 * n_nodes)?,
