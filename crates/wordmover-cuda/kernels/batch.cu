@@ -9,7 +9,7 @@ struct Batch {
     const Given *problems;
     const u32 *order;   // the problem of each block
     double *costs;      // become integers
-    u32 *short_costs;   // written and read
+    i64 *turned;        // the same, sink by sink
     const i64 *masses;
     char *memory;
     i64 *arc_masses;    // found
@@ -29,15 +29,15 @@ template <bool IS_BLOCK, bool IS_SHARED> DEVICE void solve_one(const Batch &batc
     solver.at = memory_at(IS_SHARED ? shared : batch.memory + given.memory, solver.n, solver.m);
     double *costs = batch.costs + given.costs;
     solver.costs = (i64 *)costs;
-    solver.short_costs = batch.short_costs + given.costs;
+    solver.turned = batch.turned + given.costs;
     int n_arcs = solver.solve(costs, given.least, given.scale, batch.masses + given.nodes);
     const Team<IS_BLOCK> &team = solver.team;
     for (int a = team.lane; a < n_arcs; a += team.n_lanes) {
         batch.arc_masses[given.nodes + a] = solver.at.mass[a];
-        batch.arcs[given.nodes + a] = solver.at.arc_source[a] | (u32)solver.at.arc_sink[a] << 16;
+        batch.arcs[given.nodes + a] = solver.at.sources.end[a] | (u32)solver.at.sinks.end[a] << 16;
     }
     for (int k = team.lane; k < solver.m; k += team.n_lanes)
-        batch.duals[given.sinks + k] = solver.at.v[k];
+        batch.duals[given.sinks + k] = solver.at.sinks.dual[k];
     if (team.lane == 0) batch.n_arcs[number] = n_arcs;
 }
 

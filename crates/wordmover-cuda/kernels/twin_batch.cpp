@@ -84,7 +84,7 @@ struct Call {
     double least, scale;
     const i64 *masses;
     std::vector<i64> costs;
-    std::vector<u32> short_costs;
+    std::vector<i64> turned;
     std::vector<char> memory;
     int n, m;
     i64 *arc_masses;
@@ -101,14 +101,14 @@ template <bool IS_BLOCK> void solve_lane(Call *call, int lane) {
     solver.m = call->m;
     solver.at = memory_at(call->memory.data(), call->n, call->m);
     solver.costs = call->costs.data();
-    solver.short_costs = call->short_costs.data();
+    solver.turned = call->turned.data();
     int n_arcs = solver.solve(call->given, call->least, call->scale, call->masses);
     call->n_arcs[lane] = n_arcs;
     for (int a = lane; a < n_arcs; a += block->n_lanes) {
         call->arc_masses[a] = solver.at.mass[a];
-        call->arcs[a] = solver.at.arc_source[a] | (u32)solver.at.arc_sink[a] << 16;
+        call->arcs[a] = solver.at.sources.end[a] | (u32)solver.at.sinks.end[a] << 16;
     }
-    for (int k = lane; k < call->m; k += block->n_lanes) call->duals[k] = solver.at.v[k];
+    for (int k = lane; k < call->m; k += block->n_lanes) call->duals[k] = solver.at.sinks.dual[k];
 }
 
 void run_lane(int low, int high, int lane) {
@@ -140,7 +140,7 @@ extern "C" int twin_batch_solve(
     for (Meeting &meeting : block->meetings) meeting.n_arrived = meeting.number = 0;
     Call call = {costs, least, scale, masses, {}, {}, {}, n, m, arc_masses, arcs, duals, {}};
     call.costs.resize((u64)n * m);
-    call.short_costs.resize((u64)n * m);
+    call.turned.resize((u64)n * m);
     u64 bytes = memory_bytes(n, m);
     call.memory.assign(bytes + 64, 77);
     for (int lane = 0; lane < n_lanes; lane++) {

@@ -66,7 +66,7 @@ pub(crate) struct Batch {
     pub problems: u64,
     pub order: u64,
     pub costs: u64,
-    pub short_costs: u64,
+    pub turned: u64,
     pub masses: u64,
     pub memory: u64,
     pub arc_masses: u64,

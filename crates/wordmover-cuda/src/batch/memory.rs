@@ -27,7 +27,7 @@ pub(crate) struct PartMemory {
     pub problems: DeviceBuffer,
     pub order: DeviceBuffer,
     pub costs: DeviceBuffer,
-    pub short_costs: DeviceBuffer,
+    pub turned: DeviceBuffer,
     pub masses: DeviceBuffer,
     pub memory: DeviceBuffer,
     pub arc_masses: DeviceBuffer,

@@ -30,7 +30,7 @@ pub use problem::TransportProblem;
 /// Bytes of costs of a part: at least, and at most where there is memory for it. In between,
 /// parts end when all multiprocessors have work.
 const LEAST_BYTES: usize = 64 << 20;
-const MOST_BYTES: usize = 8 << 30;
+const MOST_BYTES: usize = 4 << 30;
 
 /// Problems for each multiprocessor that a part should have.
 const PROBLEMS_EACH: usize = 8;
@@ -69,7 +69,7 @@ impl Device {
     /// of a plan which is proven on the CPU to cost at most 1e-12 of the largest cost, times the
     /// mass, more than the optimum.
     ///
-    /// `stop` is looked at between parts of the batch (problems of up to 8 GiB).
+    /// `stop` is looked at between parts of the batch (problems of up to 4 GiB).
     ///
     /// # Errors
     ///

@@ -20,13 +20,11 @@ const MOST_NODES: usize = (1 << 16) - 2;
 /// Bits of the largest cost on the device.
 const COST_BITS: i32 = 53;
 
-/// A problem without its weights of zero, in integers, rows and columns exchanged where that
-/// leaves fewer rows than columns by far: threads take columns.
+/// A problem without its weights of zero, in integers.
 #[derive(Debug, PartialEq)]
 pub(super) struct Fitted {
     pub n_rows: usize,
     pub n_columns: usize,
-    pub is_transposed: bool,
     /// Where rows and columns stand among the sources and sinks; empty if all have weight.
     pub rows: Vec<u32>,
     pub columns: Vec<u32>,
@@ -53,24 +51,14 @@ impl Fitted {
                 integers(&chosen(supply, &rows), &chosen(demand, &columns))?
             }
         };
-        let (mut n_rows, mut n_columns) = match has_zeros {
+        let (n_rows, n_columns) = match has_zeros {
             false => (supply.len(), demand.len()),
             true => (rows.len(), columns.len()),
         };
-        if n_rows + n_columns > MOST_NODES || n_rows * n_columns > most_costs {
-            return None;
-        }
-        let mut masses = masses;
-        let is_transposed = n_rows > 2 * n_columns;
-        if is_transposed {
-            masses.rotate_left(n_rows);
-            (n_rows, n_columns) = (n_columns, n_rows);
-            (rows, columns) = (columns, rows);
-        }
-        Some(Fitted {
+        let is_small = n_rows + n_columns <= MOST_NODES && n_rows * n_columns <= most_costs;
+        is_small.then_some(Fitted {
             n_rows,
             n_columns,
-            is_transposed,
             rows,
             columns,
             masses,
@@ -81,18 +69,14 @@ impl Fitted {
     /// Where a row and a column stand in the problem: its source and its sink.
     pub fn arc(&self, row: usize, column: usize) -> (usize, usize) {
         let at = |chosen: &[u32], i: usize| chosen.get(i).map_or(i, |&i| i as usize);
-        let (row, column) = (at(&self.rows, row), at(&self.columns, column));
-        match self.is_transposed {
-            true => (column, row),
-            false => (row, column),
-        }
+        (at(&self.rows, row), at(&self.columns, column))
     }
 
     /// Copies rows of costs; gives their range.
     pub fn copy_rows(&self, problem: &TransportProblem, first: usize, out: &mut [f64]) -> Range {
         let n_sinks = problem.demand.len();
         let mut range = Range::default();
-        if !self.is_transposed && self.rows.is_empty() {
+        if self.rows.is_empty() {
             let costs = &problem.costs[first * n_sinks..][..out.len()];
             range.copy(costs, out);
             return range;
@@ -112,9 +96,10 @@ impl Fitted {
     /// `kernels/shortest_paths.h`.
     pub fn memory_bytes(&self) -> usize {
         let (n, m) = (self.n_rows, self.n_columns);
-        let longs = 3 * m + 3 * n + (n + m) + 32;
-        let shorts = 4 * (n + m) + 3 * n + 4 * m;
-        (8 * longs + 4 * (8 + 32) + 2 * shorts + (n + m)).next_multiple_of(16)
+        let (nodes, most) = (n + m, n.max(m));
+        let longs = 3 * nodes + 2 * most + 32;
+        let shorts = 5 * nodes + 5 * most;
+        (8 * longs + 4 * (8 + 32) + 2 * shorts + 2 * most).next_multiple_of(16)
     }
 }
 
@@ -212,7 +197,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn zero_weights_are_left_out_and_many_rows_become_columns() {
+    fn zero_weights_are_left_out() {
         let costs: Vec<f64> = (0..30).map(f64::from).collect();
         let supply = [0.25, 0.0, 0.25, 0.25, 0.0, 0.0, 0.0, 0.0, 0.125, 0.125];
         let demand = [0.5, 0.0, 0.5];
@@ -222,14 +207,13 @@ mod tests {
             demand: &demand,
         };
         let fitted = Fitted::new(&problem, 100).expect("fits");
-        assert!(fitted.is_transposed);
-        assert_eq!((fitted.n_rows, fitted.n_columns), (2, 5));
-        assert_eq!(fitted.masses, [4, 4, 2, 2, 2, 1, 1]);
+        assert_eq!((fitted.n_rows, fitted.n_columns), (5, 2));
+        assert_eq!(fitted.masses, [2, 2, 2, 1, 1, 4, 4]);
         let mut rows = [0.0; 10];
         let range = fitted.copy_rows(&problem, 0, &mut rows);
-        assert_eq!(rows, [0., 6., 9., 24., 27., 2., 8., 11., 26., 29.]);
+        assert_eq!(rows, [0., 2., 6., 8., 9., 11., 24., 26., 27., 29.]);
         assert_eq!((range.least, range.most), (0.0, 29.0));
-        assert_eq!(fitted.arc(1, 3), (8, 2));
+        assert_eq!(fitted.arc(3, 1), (8, 2));
         assert_eq!(Fitted::new(&problem, 9), None);
     }
 

@@ -88,30 +88,15 @@ fn feasible_duals(
     fitted: &Fitted,
     found: Found,
 ) -> (Vec<f64>, Vec<f64>) {
-    let TransportProblem {
-        costs,
-        supply,
-        demand,
-    } = *problem;
+    let TransportProblem { costs, demand, .. } = *problem;
     let unit = match found.scale == 0.0 {
         true => 0.0,
         false => 1.0 / found.scale,
     };
     // Without weight, a dual value of minus infinity holds nobody back.
-    let mut given =
-        vec![f64::NEG_INFINITY; if fitted.is_transposed { supply } else { demand }.len()];
+    let mut given = vec![f64::NEG_INFINITY; demand.len()];
     for (column, &dual) in found.duals.iter().enumerate() {
-        let (source, sink) = fitted.arc(0, column);
-        given[if fitted.is_transposed { source } else { sink }] = dual as f64 * unit;
-    }
-    if fitted.is_transposed {
-        let demand_duals = least_of_columns(costs, &given, demand.len());
-        for (dual, row) in given.iter_mut().zip(costs.chunks_exact(demand.len())) {
-            if *dual == f64::NEG_INFINITY {
-                *dual = least_difference(row, &demand_duals);
-            }
-        }
-        return (given, demand_duals);
+        given[fitted.arc(0, column).1] = dual as f64 * unit;
     }
     let rows = costs.chunks_exact(demand.len());
     let supply_duals: Vec<f64> = rows.map(|row| least_difference(row, &given)).collect();

@@ -18,7 +18,7 @@ pub(super) const CHUNK: usize = 4 << 20;
 /// Costs one thread copies at once.
 const PIECE: usize = 1 << 15;
 
-/// Threads a block for up to so many columns; the first with a kernel of its own, for one warp.
+/// Threads a block for up to so many sources or sinks; the first with a kernel of its own, for one warp.
 const SIZES: [(usize, usize); CLASSES - 1] = [
     (96, 32),
     (192, 64),
@@ -98,7 +98,7 @@ impl Device {
             problems: buffers.problems.upload(&stream, &given)?,
             order: buffers.order.upload(&stream, &order)?,
             costs: buffers.costs.reserve(0)?,
-            short_costs: buffers.short_costs.reserve(4 * n_costs)?,
+            turned: buffers.turned.reserve(8 * n_costs)?,
             masses: buffers.masses.upload(&stream, &masses)?,
             memory: buffers.memory.reserve(memory_bytes)?,
             arc_masses: buffers.arc_masses.reserve(8 * n_nodes)?,
@@ -198,10 +198,12 @@ impl Device {
         let mut given = Vec::with_capacity(part.fitted.len());
         for (number, on_device) in part.fitted.iter_mut().enumerate() {
             let bytes = on_device.fitted.memory_bytes();
+            let Fitted {
+                n_rows, n_columns, ..
+            } = on_device.fitted;
+            let width = n_rows.max(n_columns);
             let class = match bytes <= self.shared_bytes {
-                true => SIZES
-                    .iter()
-                    .position(|&(most, _)| on_device.fitted.n_columns <= most),
+                true => SIZES.iter().position(|&(most, _)| width <= most),
                 false => None,
             };
             let class = class.unwrap_or(CLASSES - 1);

@@ -218,7 +218,6 @@ fn memory_is_as_large_as_the_kernels_take_it_to_be() {
         let fitted = Fitted {
             n_rows: n,
             n_columns: m,
-            is_transposed: false,
             rows: Vec::new(),
             columns: Vec::new(),
             masses: Vec::new(),
