@@ -24,9 +24,9 @@ const USAGE: &str = "usage: time_batch NxM... [--problems N] [--repeat N] [--wei
 
 type Error = Box<dyn std::error::Error>;
 
-/// Costs of a batch, if nothing else is asked for: 800 MB, but not more problems than this.
-const COSTS: usize = 100_000_000;
-const MOST_PROBLEMS: usize = 200_000;
+/// Costs of a batch, if nothing else is asked for: 3.2 GB, but not more problems than this.
+const COSTS: usize = 400_000_000;
+const MOST_PROBLEMS: usize = 1_000_000;
 
 /// Costs differ by at most this, relative to their value, or the run fails.
 const TOLERANCE: f64 = 1e-9;

@@ -138,11 +138,23 @@ template <bool IS_BLOCK> struct ShortestPaths {
 
     // Solves; the number of arcs (some may have no mass), or -1 if it takes too many paths.
     MEMBER int solve(const double *given, double least, double scale, const i64 *masses) {
-        for (int i = team.warp(); i < n; i += team.n_lanes / 32) {
+        // Four rows at a time: their costs come from afar.
+        for (int start = 4 * team.warp(); start < n; start += team.n_lanes / 8) {
             for (int k = team.in_warp(); k < m; k += 32) {
-                i64 cost = to_integer((given[(u64)i * m + k] - least) * scale);
-                costs[(u64)i * m + k] = cost;
-                turned[(u64)k * n + i] = cost;
+                i64 four[4];
+#pragma unroll
+                for (int j = 0; j < 4; j++) {
+                    int i = start + j < n ? start + j : n - 1;
+                    four[j] = to_integer((given[(u64)i * m + k] - least) * scale);
+                }
+#pragma unroll
+                for (int j = 0; j < 4; j++) {
+                    int i = start + j;
+                    if (i < n) {
+                        costs[(u64)i * m + k] = four[j];
+                        turned[(u64)k * n + i] = four[j];
+                    }
+                }
             }
         }
         for (int i = team.lane; i < n; i += team.n_lanes) {
@@ -198,37 +210,45 @@ template <bool IS_BLOCK> struct ShortestPaths {
         team.sync();
         for (int i = team.warp(); i < n; i += team.n_lanes / 32) {
             i64 least = FAR_AWAY;
+            int nearest = 0, n_nearest = 0;
+#pragma unroll 4
             for (int k = team.in_warp(); k < m; k += 32) {
                 i64 length = costs[(u64)i * m + k] - at.sinks.dual[k];
+                n_nearest = length < least ? 1 : n_nearest + (length == least);
+                nearest = length < least ? k : nearest;
                 least = length < least ? length : least;
             }
-            least = team.least(least);
-            if (team.in_warp() == 0) at.sources.dual[i] = least;
+            i64 u = team.least(least);
+            u32 which = team.ballot(least == u);
+            nearest = team.from(nearest, first_bit(which));
+            n_nearest = team.from(n_nearest, first_bit(which));
+            if (team.in_warp() == 0) {
+                at.sources.dual[i] = u;
+                at.child_arc[i] = n_nearest == 1 && bit_count(which) == 1 ? (u16)nearest : NOTHING;
+            }
         }
     }
 
-    // Along arcs of length zero, source after source. Each arc empties a source or fills a
-    // sink, so every tree has at most one node with mass or room left, and no cycle closes.
+    // Along arcs of length zero, source after source: to its nearest sink, or to all of them if
+    // there are several. Each arc empties a source or fills a sink, so every tree has at most
+    // one node with mass or room left, and no cycle closes. The first warp.
     MEMBER void start_plan() {
         for (int i = 0; i < n; i++) {
-            i64 excess = rows.left[i], u = rows.dual[i];
-            for (int start = 0; start < m && excess > 0; start += 32) {
-                int k = start + team.in_warp();
-                bool is_open = k < m && columns.left[k] > 0
-                            && costs[(u64)i * m + k] == u + columns.dual[k];
-                u32 open = team.ballot(is_open);
-                while (open && excess > 0) {
-                    int sink = start + first_bit(open);
-                    open &= open - 1;
-                    i64 room = columns.left[sink];
-                    i64 sent = room < excess ? room : excess;
-                    excess -= sent;
-                    team.sync_warp();
-                    if (team.in_warp() == 0) {
-                        columns.left[sink] = room - sent;
-                        add_arc(i, sink, sent);
+            i64 excess = rows.left[i];
+            int nearest = at.child_arc[i];
+            if (nearest != NOTHING) {
+                excess -= send_to(i, nearest, excess);
+            } else {
+                i64 u = rows.dual[i];
+                for (int start = 0; start < m && excess > 0; start += 32) {
+                    int k = start + team.in_warp();
+                    bool is_open = k < m && columns.left[k] > 0
+                                && costs[(u64)i * m + k] == u + columns.dual[k];
+                    u32 open = team.ballot(is_open);
+                    while (open && excess > 0) {
+                        excess -= send_to(i, start + first_bit(open), excess);
+                        open &= open - 1;
                     }
-                    team.sync_warp();
                 }
             }
             if (team.in_warp() == 0) rows.left[i] = excess;
@@ -236,10 +256,24 @@ template <bool IS_BLOCK> struct ShortestPaths {
         }
     }
 
+    // Fills a sink from a source with so much left; what was sent.
+    MEMBER i64 send_to(int source, int sink, i64 excess) {
+        i64 room = columns.left[sink];
+        i64 sent = room < excess ? room : excess;
+        team.sync_warp();
+        if (team.in_warp() == 0 && sent > 0) {
+            columns.left[sink] = room - sent;
+            add_arc(source, sink, sent);
+        }
+        team.sync_warp();
+        return sent;
+    }
+
     // The row with the most left, -1 if none has any; every warp finds it.
     MEMBER int most_left() {
         i64 most = 0;
         int which = -1;
+#pragma unroll 4
         for (int r = team.in_warp(); r < rows.n; r += 32) {
             i64 left = rows.left[r];
             if (left > most) {

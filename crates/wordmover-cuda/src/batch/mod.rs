@@ -33,7 +33,7 @@ const LEAST_BYTES: usize = 64 << 20;
 const MOST_BYTES: usize = 4 << 30;
 
 /// Problems for each multiprocessor that a part should have.
-const PROBLEMS_EACH: usize = 8;
+const PROBLEMS_EACH: usize = 4;
 
 /// What was done with a batch of transport problems.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
