@@ -251,6 +251,8 @@ template <bool IS_BLOCK> struct ShortestPaths {
                     }
                 }
             }
+            // All have read what is written now.
+            team.sync_warp();
             if (team.in_warp() == 0) rows.left[i] = excess;
             team.sync_warp();
         }
