@@ -1,6 +1,5 @@
 //! The fitted embedding.
 
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -8,6 +7,7 @@ use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArray
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
+use wordmover::float_environment::IeeeArithmetic;
 use wordmover::names::Named;
 use wordmover::text::StopWords;
 use wordmover::{ModelFile, WordMoversEmbedding, document::Document, embedding::Gamma};
@@ -19,6 +19,9 @@ use crate::pool::{pool, run};
 use crate::texts;
 use crate::vectors::PyWordVectors;
 use crate::words::{Bags, WordCounts};
+
+/// A single document with at most so many features is embedded sooner than a thread wakes up.
+const FEATURES_ON_CALLER: usize = 32;
 
 /// A fitted Word Mover's Embedding.
 #[pyclass(frozen, module = "wordmover._native")]
@@ -121,16 +124,24 @@ impl Model {
             model.documents().tokenizer(),
             model.documents().vectors(),
         )?;
-        let pool = pool(py)?;
-        let embedded = py.detach(|| {
-            pool.install(|| {
-                let bags = model.documents().documents(&counts);
-                let mut out = vec![0.0; bags.len() * model.n_features()];
-                let advance = &mut |_: &_| ControlFlow::Continue(());
-                model.embed_into(&bags, &mut out, advance)?;
-                Ok((out, bags.iter().map(Document::is_empty).collect()))
-            })
-        });
+        let is_cpu = model.space().accelerator().is_none();
+        let embedded = match &counts[..] {
+            [counts] if is_cpu && model.n_features() <= FEATURES_ON_CALLER => py.detach(|| {
+                let _ieee = IeeeArithmetic::enter();
+                let bag = model.document(counts);
+                Ok((model.embed_one(&bag)?, vec![bag.is_empty()]))
+            }),
+            _ => {
+                let pool = pool(py)?;
+                py.detach(|| {
+                    pool.install(|| {
+                        let bags = model.documents().documents(&counts);
+                        let values = model.embed(&bags)?;
+                        Ok((values, bags.iter().map(Document::is_empty).collect()))
+                    })
+                })
+            }
+        };
         let (values, empty) = embedded.map_err(to_python)?;
         Ok((matrix(py, values, model.n_features())?, empty))
     }

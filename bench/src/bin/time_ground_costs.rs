@@ -16,6 +16,7 @@ mod float_environment;
 #[allow(dead_code, reason = "the library uses more of it")]
 mod instruction_sets;
 #[path = "../../../crates/wordmover/src/ground/product.rs"]
+#[allow(dead_code, reason = "the library uses more of it")]
 mod product;
 
 use std::error::Error;

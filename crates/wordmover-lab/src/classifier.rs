@@ -7,7 +7,7 @@ use std::time::Instant;
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
 use wordmover::WordVectors;
-use wordmover_classify::{Cache, Protocol, TextClassifier, ViewPoint, WmeChoice, WmeParams};
+use wordmover_classify::{Cache, Protocol, TextClassifier, ViewPoint, Views, WmeChoice, WmeParams};
 
 use crate::comparison::silent;
 use crate::corpora::{Corpora, Corpus, Folders, Vectors};
@@ -25,6 +25,9 @@ pub struct Definition {
     /// The built-in ones if not named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vectors: Option<String>,
+    /// Chosen on training documents if not named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    views: Option<Views>,
     pub run: Vec<Run>,
 }
 
@@ -55,6 +58,12 @@ impl Record {
     /// The mean over the splits.
     pub fn accuracy(&self) -> f64 {
         let sum: f64 = self.splits.iter().map(|split| split.accuracy).sum();
+        sum / self.splits.len().max(1) as f64
+    }
+
+    /// The mean over the splits, on training documents held out.
+    pub fn held_out(&self) -> f64 {
+        let sum: f64 = self.splits.iter().map(|split| split.choice.accuracy).sum();
         sum / self.splits.len().max(1) as f64
     }
 }
@@ -93,6 +102,9 @@ pub fn run(
     let mut params = WmeParams::new(Protocol::Fast);
     params.embedding = params.embedding.seed(definition.seed);
     params.embedding = params.embedding.n_features(definition.n_features);
+    if let Some(views) = definition.views {
+        params.views = vec![views];
+    }
     let mut splits = Vec::new();
     for split in loaded.splits(run.splits, definition.seed)? {
         let train = loaded.corpus.select(&split.train);

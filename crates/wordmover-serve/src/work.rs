@@ -1,8 +1,11 @@
 //! The work behind the answers: bounded, batched, and never on the threads of the network.
 //!
-//! Requests that embed texts wait in one queue. Dispatchers take what has gathered there
-//! while the batch before was worked on, whoever sent it, and embed it in one go: nothing
-//! is held back for a fuller batch, and under load batches grow by themselves. Everything
+//! Requests that embed texts wait in one queue. A dispatcher takes what has gathered there
+//! while the batch before was worked on, whoever sent it, and embeds it in one go: nothing
+//! is held back for a fuller batch, and under load batches grow by themselves. Only beside a
+//! large batch a second dispatcher takes what comes, so that a few texts need not wait for
+//! thousands; small batches side by side would share fewer words, whose ground costs are
+//! computed once a batch. Everything
 //! else runs as a task of the rayon pool. One number, the requests not yet answered, is
 //! bounded; there is no second limit that could disagree with it.
 
@@ -25,8 +28,10 @@ use crate::memory::Held;
 use crate::metrics::Metrics;
 use crate::served::{Current, Served};
 
-/// While one dispatcher embeds, the other reads and writes JSON.
 const DISPATCHERS: usize = 2;
+
+/// Bytes of bodies beyond which a batch is large.
+const SMALL_BATCH_BYTES: usize = 64 << 10;
 
 /// Bytes of bodies in one batch, and one request more.
 const BATCH_BYTES: usize = 512 << 10;
@@ -95,6 +100,8 @@ pub(crate) struct Work {
 #[derive(Default)]
 struct Queue {
     jobs: VecDeque<Job>,
+    /// Whether a small batch is worked on: what comes meanwhile waits for it.
+    is_small_batch_at_work: bool,
     is_closed: bool,
 }
 
@@ -210,19 +217,23 @@ impl Work {
     }
 
     fn dispatch(&self) {
-        while let Some(batch) = self.next_batch() {
+        while let Some((batch, is_small)) = self.next_batch() {
             let (start, n_jobs) = (Instant::now(), batch.len());
             // Replies that are dropped on the way tell their clients.
             let _ = catch_unwind(AssertUnwindSafe(|| self.embed_batch(batch)));
             self.keep_pace(start, n_jobs);
+            if is_small {
+                self.lock().is_small_batch_at_work = false;
+                self.arrival.notify_one();
+            }
         }
     }
 
-    /// What has gathered; waits for the first.
-    fn next_batch(&self) -> Option<Vec<Job>> {
+    /// What has gathered, and whether it is small; waits for the first request.
+    fn next_batch(&self) -> Option<(Vec<Job>, bool)> {
         let mut queue = self.lock();
-        while queue.jobs.is_empty() {
-            if queue.is_closed {
+        while queue.jobs.is_empty() || queue.is_small_batch_at_work {
+            if queue.is_closed && queue.jobs.is_empty() {
                 return None;
             }
             queue = self
@@ -238,7 +249,9 @@ impl Work {
             n_bytes += job.body.bytes.len();
             batch.push(job);
         }
-        Some(batch)
+        let is_small = n_bytes <= SMALL_BATCH_BYTES;
+        queue.is_small_batch_at_work |= is_small;
+        Some((batch, is_small))
     }
 
     fn keep_pace(&self, start: Instant, n_requests: usize) {

@@ -362,6 +362,33 @@ fn the_same_bits_for_any_threads_batch_and_company() {
     assert_eq!(together, alone);
 }
 
+/// Documents with more words than a small block has are compared tile after tile by all threads,
+/// few documents a tile for each thread, one document by the calling thread.
+#[test]
+fn the_same_bits_for_large_and_small_blocks_and_for_one_document() {
+    let words: Vec<String> = (0..5000).map(|i| format!("w{i}")).collect();
+    let vectors: Vec<f32> = (0..15000).map(|i| (i as f32 * 0.73).sin()).collect();
+    let vectors = Arc::new(WordVectors::from_rows("sines", words.clone(), vectors, 3).unwrap());
+    let texts: Vec<String> = words.chunks(100).map(|words| words.join(" ")).collect();
+    let params = toy::params()
+        .random_words(RandomWords::Gaussian)
+        .d_max(9)
+        .n_features(100)
+        .components(Components::Flatten(2));
+    let model = WordMoversEmbedding::fit(params, vectors, &texts[..10]).unwrap();
+    let documents: Vec<Document> = texts
+        .iter()
+        .map(|text| model.document(&model.word_counts(text)))
+        .collect();
+    let large = model.embed(&documents).unwrap();
+    let small = documents
+        .chunks(7)
+        .flat_map(|few| model.embed(few).unwrap());
+    assert_eq!(large, small.collect::<Vec<f32>>());
+    let alone = documents.iter().map(|one| model.embed_one(one).unwrap());
+    assert_eq!(large, alone.flatten().collect::<Vec<f32>>());
+}
+
 #[test]
 fn a_text_without_known_words_has_a_row_of_zeros() {
     for params in [

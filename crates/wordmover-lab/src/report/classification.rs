@@ -492,6 +492,71 @@ pub fn classifier_features(
     Ok(())
 }
 
+/// The classifier without words, with several sets of vectors.
+pub fn meanings(out: &mut String, records: &[crate::classifier::Record]) -> Result<()> {
+    let definition = &records[0].definition;
+    let name = |record: &crate::classifier::Record| {
+        let named = record.definition.vectors.as_deref();
+        named.unwrap_or("built-in").to_owned()
+    };
+    let (mut sets, mut corpora): (Vec<String>, Vec<&str>) = (Vec::new(), Vec::new());
+    for record in records {
+        if !sets.contains(&name(record)) {
+            sets.push(name(record));
+        }
+        if !corpora.contains(&record.corpus.name.as_str()) {
+            corpora.push(&record.corpus.name);
+        }
+    }
+    writeln!(
+        out,
+        "\n## {}\n\n`wordmover train --views meanings` with R = {}: accuracy on test documents, and \
+         in brackets on training documents held out, which choose the vectors (in bold). Below the \
+         paper's: by how much the chosen miss it.\n\n| corpus | splits | {} | paper, R up to 4096 | \
+         below it |",
+        definition.title,
+        definition.n_features,
+        sets.join(" | ")
+    )?;
+    writeln!(out, "{}|", "| --- ".repeat(4 + sets.len()))?;
+    for corpus in corpora {
+        let of_corpus = records.iter().filter(|it| it.corpus.name == corpus);
+        let chosen = of_corpus
+            .clone()
+            .max_by(|a, b| a.held_out().total_cmp(&b.held_out()));
+        let Some(chosen) = chosen else { continue };
+        let cells = sets.iter().map(|set| {
+            let found = of_corpus.clone().find(|record| name(record) == *set);
+            found.map_or("–".to_owned(), |record| {
+                let mark = if name(record) == name(chosen) {
+                    "**"
+                } else {
+                    ""
+                };
+                let (ours, held_out) = (100.0 * record.accuracy(), 100.0 * record.held_out());
+                format!("{mark}{ours:.1}{mark} ({held_out:.1})")
+            })
+        });
+        let cells: Vec<String> = cells.collect();
+        let paper = chosen.corpus.paper.as_ref().map(|paper| paper.wme_large[0]);
+        let below = paper.map(|paper| paper - 100.0 * chosen.accuracy());
+        writeln!(
+            out,
+            "| {corpus} | {} | {} | {} | {} |",
+            chosen.splits.len(),
+            cells.join(" | "),
+            paper.map_or("–".to_owned(), |paper| format!("{paper:.1}")),
+            match below {
+                Some(below) if below > 0.0 => format!("{below:.2}"),
+                Some(_) => "no".to_owned(),
+                None => "–".to_owned(),
+            }
+        )?;
+    }
+    writeln!(out, "\n{}.", run_of(&records[0].environment))?;
+    Ok(())
+}
+
 /// Figure 3.
 pub fn lengths(out: &mut String, records: &[lengths::Record], file: &str) -> Result<()> {
     let definition = &records[0].definition;

@@ -70,6 +70,10 @@ pub fn write(records: &Path, output: &Path, page: &Path) -> Result<()> {
             classification::classifier_features(&mut out, &defaults, &more)?;
         }
     }
+    let meanings = classifiers("meanings-")?;
+    if !meanings.is_empty() {
+        classification::meanings(&mut out, &meanings)?;
+    }
     let mut learnt: Vec<crate::neighbors::Record> = records.read_all("learnt-neighbors-")?;
     learnt.sort_by_key(|record| {
         let runs = &record.definition.run;

@@ -23,7 +23,7 @@ use super::params::{EmbeddingParams, Gamma};
 use super::post_processing::{FittedPostProcessing, PostProcessing};
 use super::sample::{self, Sample, SampleDistances};
 use super::statistics::EmbeddingStatistics;
-use super::transform::{CostPrecision, Transform};
+use super::transform::{CostPrecision, Threads, Transform};
 
 /// Documents and random documents whose distances settle [`Gamma::Auto`].
 pub(crate) const GAMMA_DOCUMENTS: usize = 256;
@@ -374,6 +374,7 @@ fn distances(
         random_documents,
         precision: CostPrecision::Single,
         known: None,
+        threads: Threads::All,
     };
     let mut out = vec![0.0; sampled.len() * random_documents.len()];
     let round = |_, distance| distance as f32;

@@ -16,6 +16,7 @@ mod params;
 mod post_processing;
 pub(crate) mod sample;
 mod statistics;
+mod tile;
 pub(crate) mod transform;
 
 pub use exact_kernel::{KernelMatrix, WordMoversKernel};

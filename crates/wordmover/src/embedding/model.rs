@@ -21,7 +21,7 @@ use super::params::{EmbeddingParams, Gamma};
 use super::post_processing::FittedPostProcessing;
 use super::sample::SampleDistances;
 use super::statistics::EmbeddingStatistics;
-use super::transform::{self, CostPrecision, Transform};
+use super::transform::{self, CostPrecision, Threads, Transform};
 
 /// A fitted Word Mover's Embedding.
 ///
@@ -189,6 +189,34 @@ impl WordMoversEmbedding {
         out: &mut [f32],
         progress: &mut dyn FnMut(&EmbeddingStatistics) -> ControlFlow<()>,
     ) -> Result<()> {
+        self.embed_by(Threads::All, documents, out, progress)
+    }
+
+    /// Embeds one document on the calling thread: no thread pool is touched (but by an
+    /// [accelerator](crate::accelerator), which takes no notice of threads). For callers that
+    /// have threads of their own, and where waking others would take longer than the work. The
+    /// bits of [`embed`](Self::embed).
+    ///
+    /// # Errors
+    ///
+    /// As [`embed_into`](Self::embed_into).
+    pub fn embed_one(&self, document: &Document) -> Result<Vec<f32>> {
+        // The caller's thread may round otherwise than ours.
+        let _ieee = IeeeArithmetic::enter();
+        let mut out = vec![0.0; self.n_features()];
+        let document = std::slice::from_ref(document);
+        let never = &mut |_: &_| ControlFlow::Continue(());
+        self.embed_by(Threads::Caller, document, &mut out, never)?;
+        Ok(out)
+    }
+
+    fn embed_by(
+        &self,
+        threads: Threads,
+        documents: &[Document],
+        out: &mut [f32],
+        progress: &mut dyn FnMut(&EmbeddingStatistics) -> ControlFlow<()>,
+    ) -> Result<()> {
         let raw = self.raw_feature();
         let feature = |j, distance: f64| {
             // Distances are kept and shared in single precision, so features are made of it.
@@ -198,8 +226,11 @@ impl WordMoversEmbedding {
             };
             self.post_processing.feature(j, raw.of(distance)) as f32
         };
-        self.features_transform()
-            .map_distances(documents, out, EMPTY, feature, progress)?;
+        let transform = Transform {
+            threads,
+            ..self.features_transform()
+        };
+        transform.map_distances(documents, out, EMPTY, feature, progress)?;
         self.complete(out)
     }
 
@@ -240,7 +271,7 @@ impl WordMoversEmbedding {
         // A row of zeros stays one.
         self.post_processing
             .scale_components(rows, self.n_features());
-        match rows.par_iter().position_first(|x| !x.is_finite()) {
+        match rows.iter().position(|x| !x.is_finite()) {
             Some(position) => Err(Error::NotFinite {
                 row: position / self.n_features(),
                 column: position % self.n_features(),
@@ -256,6 +287,7 @@ impl WordMoversEmbedding {
             random_documents: &self.random_documents,
             precision: CostPrecision::Single,
             known: Some(&self.sample).filter(|_| self.rounds_distances),
+            threads: Threads::All,
         }
     }
 

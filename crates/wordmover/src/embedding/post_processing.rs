@@ -177,21 +177,24 @@ impl FittedPostProcessing {
         if self.components.is_empty() {
             return;
         }
-        rows.par_chunks_exact_mut(n_features).for_each_init(
-            Vec::new,
-            |wide: &mut Vec<f64>, row| {
-                let _ieee = IeeeArithmetic::enter();
-                wide.clear();
-                wide.extend(row.iter().map(|&x| f64::from(x)));
-                let each = self.components.chunks_exact(n_features);
-                for (direction, &scale) in each.zip(&self.component_scales) {
-                    principal::shrink(direction, scale, wide);
-                }
-                row.iter_mut()
-                    .zip(wide)
-                    .for_each(|(x, wide)| *x = *wide as f32);
-            },
-        );
+        let scale = |wide: &mut Vec<f64>, row: &mut [f32]| {
+            let _ieee = IeeeArithmetic::enter();
+            wide.clear();
+            wide.extend(row.iter().map(|&x| f64::from(x)));
+            let each = self.components.chunks_exact(n_features);
+            for (direction, &scale) in each.zip(&self.component_scales) {
+                principal::shrink(direction, scale, wide);
+            }
+            row.iter_mut()
+                .zip(wide)
+                .for_each(|(x, wide)| *x = *wide as f32);
+        };
+        // A single row is this thread's.
+        if rows.len() == n_features {
+            return scale(&mut Vec::new(), rows);
+        }
+        rows.par_chunks_exact_mut(n_features)
+            .for_each_init(Vec::new, scale);
     }
 }
 

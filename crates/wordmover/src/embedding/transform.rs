@@ -5,38 +5,47 @@
 //! those words to the tile's random words are computed once, and then every
 //! document of the block solves one small transport per random document on rows
 //! of that table. Memory is one block of word vectors and one tile of costs,
-//! however many documents there are.
+//! however many documents there are. Where the documents are few, as in a service, threads take
+//! a tile each instead and wait for each other only once.
 //!
 //! A distance depends on its document and random document alone, so the bits are
 //! the same for any block, tile and thread count.
 
+use std::cell::RefCell;
 use std::ops::{ControlFlow, Range};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use hashbrown::HashMap;
 use rayon::prelude::*;
 
 use super::sample::SampleDistances;
 use super::statistics::EmbeddingStatistics;
+use super::tile::{DocumentBlock, Scratch, TILE_WORDS, tiles, widest_tile};
 use crate::document::{Document, Word};
 use crate::error::{Error, Result};
-use crate::float_environment::IeeeArithmetic;
-use crate::ground::direct::{self, Columns};
-use crate::ground::product::{self, PackedColumns, PackedRows};
 use crate::random_documents::RandomDocuments;
 use crate::space::{Metric, WordSpace};
-use crate::transport::Workspace;
 
 /// Documents that share the gathered word vectors.
 const BLOCK: usize = 4096;
 
-/// Random words to a tile, unless one random document has more: a row of costs is
-/// then 1 KiB, and those of a block's words stay near the cache.
-const TILE_WORDS: usize = 128;
+/// Costs of a tile of a small block, 4 MiB at most: every thread can have them for itself.
+const SMALL_TABLE: usize = 1 << 19;
 
-/// Word vectors handed to a thread at once, one by one or in groups.
+/// Random words to a tile of a small block, at the least: shorter rows of costs are filled up.
+const MIN_TILE_WORDS: usize = 16;
+
+/// Tiles of a small block between two calls of `progress`.
+const TILES_AT_ONCE: usize = 64;
+
+/// Word vectors that a thread gathers at once.
 const WORDS_PER_TASK: usize = 64;
-const GROUPS_PER_TASK: usize = 16;
+
+thread_local! {
+    /// What a thread needs for a tile of a small block, kept for the next one: fresh memory
+    /// would take as long to map as to fill.
+    static MEMORY: RefCell<(Vec<f64>, Scratch)> = RefCell::default();
+}
 
 /// How ground costs are computed; see [`crate::ground`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,6 +64,16 @@ pub(crate) struct Transform<'m> {
     pub precision: CostPrecision,
     /// Distances computed before.
     pub known: Option<&'m SampleDistances>,
+    pub threads: Threads,
+}
+
+/// Who works.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Threads {
+    /// Those of the current thread pool.
+    All,
+    /// The one that calls; no thread pool is touched.
+    Caller,
 }
 
 /// Distances from every document to every random document, row by row. A document
@@ -71,6 +90,7 @@ pub(super) fn distances(
         random_documents,
         precision: CostPrecision::Double,
         known: None,
+        threads: Threads::All,
     };
     transform.map_distances(documents, &mut out, f64::INFINITY, |_, d| d, progress)?;
     Ok(out)
@@ -101,6 +121,7 @@ impl<'m> Transform<'m> {
             random_documents: self.random_documents,
             metric: self.space.metric(),
             precision: self.precision,
+            threads: self.threads,
         };
         let blocks = documents
             .chunks(BLOCK)
@@ -123,6 +144,7 @@ pub(crate) struct Target<'m> {
     pub random_documents: &'m RandomDocuments,
     pub metric: Metric,
     pub precision: CostPrecision,
+    pub threads: Threads,
 }
 
 impl Target<'_> {
@@ -132,29 +154,31 @@ impl Target<'_> {
     pub fn map_block<T: Copy + Send + Sync>(
         self,
         block: Gathered<'_>,
-        mut clock: Instant,
+        clock: Instant,
         out: &mut [T],
         empty: T,
         feature: &(impl Fn(usize, f64) -> T + Sync),
         table: &mut Vec<f64>,
         progress: &mut dyn FnMut(&EmbeddingStatistics) -> ControlFlow<()>,
     ) -> Result<()> {
-        let mut lap = || {
-            let now = Instant::now();
-            now.duration_since(std::mem::replace(&mut clock, now))
-        };
-        let n_features = self.random_documents.len();
         let block = DocumentBlock::new(self, block);
-        for tile in tiles(self.random_documents) {
-            let costs = block.costs(self.random_documents, tile, table);
+        let width = widest_tile(self.random_documents);
+        if self.threads == Threads::Caller || block.n_words() * width <= SMALL_TABLE {
+            return self.map_small_block(&block, clock, out, empty, feature, progress);
+        }
+        let n_features = self.random_documents.len();
+        let mut lap = lap_from(clock);
+        for tile in tiles(self.random_documents, TILE_WORDS) {
+            let costs = block.costs(self.random_documents, tile.clone(), table, true);
             let ground_costs = lap();
             out.par_chunks_mut(n_features)
                 .zip(&block.documents)
                 .try_for_each_init(Scratch::default, |scratch, (features, document)| {
+                    let features = &mut features[tile.clone()];
                     costs.solve(document, features, empty, feature, scratch)
                 })?;
             let done = EmbeddingStatistics {
-                distances: (block.documents.len() * costs.documents.len()) as u64,
+                distances: (block.documents.len() * tile.len()) as u64,
                 ground_costs,
                 transport: lap(),
             };
@@ -164,26 +188,84 @@ impl Target<'_> {
         }
         Ok(())
     }
+
+    /// The same, a tile at a time for each thread.
+    fn map_small_block<T: Copy + Send + Sync>(
+        self,
+        block: &DocumentBlock<'_>,
+        clock: Instant,
+        out: &mut [T],
+        empty: T,
+        feature: &(impl Fn(usize, f64) -> T + Sync),
+        progress: &mut dyn FnMut(&EmbeddingStatistics) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let n_features = self.random_documents.len();
+        // Enough tiles that no thread is idle for long.
+        let most_words = match self.threads {
+            Threads::Caller => TILE_WORDS,
+            Threads::All => {
+                let n_words = self.random_documents.words_of_range(0..n_features).len()
+                    / self.random_documents.dim().max(1);
+                let each = n_words / (4 * rayon::current_num_threads());
+                each.clamp(MIN_TILE_WORDS, TILE_WORDS)
+            }
+        };
+        let tiles = tiles(self.random_documents, most_words);
+        let mut wall = lap_from(clock);
+        let of_tile = |tile: &Range<usize>, memory: &mut (Vec<f64>, Scratch)| {
+            let (table, scratch) = memory;
+            let mut lap = lap_from(Instant::now());
+            let costs = block.costs(self.random_documents, tile.clone(), table, false);
+            let ground_costs = lap();
+            let mut features = vec![empty; block.documents.len() * tile.len()];
+            let rows = features.chunks_exact_mut(tile.len());
+            for (document, features) in block.documents.iter().zip(rows) {
+                costs.solve(document, features, empty, feature, scratch)?;
+            }
+            if table.capacity() > SMALL_TABLE {
+                *table = Vec::new();
+            }
+            Ok((features, ground_costs, lap()))
+        };
+        let of_tile = |tile| MEMORY.with_borrow_mut(|memory| of_tile(tile, memory));
+        for tiles in tiles.chunks(TILES_AT_ONCE) {
+            let solved: Vec<_> = match self.threads {
+                Threads::Caller => tiles.iter().map(of_tile).collect::<Result<_>>()?,
+                Threads::All => tiles.par_iter().map(of_tile).collect::<Result<_>>()?,
+            };
+            let (mut ground_costs, mut all) = (Duration::ZERO, Duration::ZERO);
+            for (tile, (features, costs, transport)) in tiles.iter().zip(&solved) {
+                let rows = features.chunks_exact(tile.len());
+                for (out, features) in out.chunks_exact_mut(n_features).zip(rows) {
+                    out[tile.clone()].copy_from_slice(features);
+                }
+                ground_costs += *costs;
+                all += *costs + *transport;
+            }
+            // Threads worked side by side: the time on the wall is shared out as theirs was.
+            let wall = wall();
+            let share = ground_costs.as_secs_f64() / all.as_secs_f64().max(1e-9);
+            let ground_costs = wall.mul_f64(share);
+            let n_random = tiles.iter().map(ExactSizeIterator::len).sum::<usize>();
+            let done = EmbeddingStatistics {
+                distances: (block.documents.len() * n_random) as u64,
+                ground_costs,
+                transport: wall.saturating_sub(ground_costs),
+            };
+            if progress(&done).is_break() {
+                return Err(Error::Interrupted);
+            }
+        }
+        Ok(())
+    }
 }
 
-/// Ranges of random documents with about [`TILE_WORDS`] words each.
-fn tiles(random_documents: &RandomDocuments) -> impl Iterator<Item = Range<usize>> + '_ {
-    let n = random_documents.len();
-    let mut start = 0;
-    std::iter::from_fn(move || {
-        if start == n {
-            return None;
-        }
-        let mut words = random_documents.document_len(start);
-        let mut end = start + 1;
-        while end < n && words + random_documents.document_len(end) <= TILE_WORDS {
-            words += random_documents.document_len(end);
-            end += 1;
-        }
-        let tile = start..end;
-        start = end;
-        Some(tile)
-    })
+/// A clock that tells how long ago it was asked last.
+fn lap_from(mut last: Instant) -> impl FnMut() -> Duration {
+    move || {
+        let now = Instant::now();
+        now.duration_since(std::mem::replace(&mut last, now))
+    }
 }
 
 /// Documents whose words are numbered among themselves, and the vectors of those words.
@@ -223,178 +305,18 @@ impl<'d> Gathered<'d> {
         let rows = rows.collect();
         let dim = transform.space.dim();
         let mut vectors = vec![0.0; words.len() * dim];
-        vectors
-            .par_chunks_exact_mut(dim)
-            .zip(&words)
-            .with_min_len(WORDS_PER_TASK)
-            .try_for_each(|(vector, &word)| transform.space.copy_vector(word, vector))?;
+        let copy = |(vector, &word): (&mut [f32], &Word)| transform.space.copy_vector(word, vector);
+        match transform.threads {
+            Threads::Caller => vectors
+                .chunks_exact_mut(dim)
+                .zip(&words)
+                .try_for_each(copy)?,
+            Threads::All => vectors
+                .par_chunks_exact_mut(dim)
+                .zip(&words)
+                .with_min_len(WORDS_PER_TASK)
+                .try_for_each(copy)?,
+        }
         Ok(Gathered { rows, vectors })
-    }
-}
-
-/// The documents of a block and the vectors of their words.
-struct DocumentBlock<'d> {
-    dim: usize,
-    metric: Metric,
-    words: Words,
-    documents: Vec<Row<'d>>,
-}
-
-/// Word vectors, ready for one of the two ways to ground costs.
-enum Words {
-    Direct(Vec<f32>),
-    Packed(PackedRows),
-}
-
-impl<'d> DocumentBlock<'d> {
-    fn new(target: Target<'_>, block: Gathered<'d>) -> Self {
-        let Gathered { rows, vectors } = block;
-        let (dim, metric) = (target.random_documents.dim(), target.metric);
-        let words = match (target.precision, metric) {
-            (CostPrecision::Single, Metric::Euclidean) => {
-                Words::Packed(PackedRows::new(&vectors, dim))
-            }
-            _ => Words::Direct(vectors),
-        };
-        DocumentBlock {
-            dim,
-            metric,
-            words,
-            documents: rows,
-        }
-    }
-
-    /// Ground costs from the block's words to the words of a tile.
-    fn costs<'t>(
-        &self,
-        random_documents: &RandomDocuments,
-        tile: Range<usize>,
-        costs: &'t mut Vec<f64>,
-    ) -> TileCosts<'t> {
-        let random_words = random_documents.words_of_range(tile.clone());
-        let width = match &self.words {
-            Words::Direct(vectors) => {
-                let columns = Columns::with_metric(random_words, self.dim, self.metric);
-                let width = columns.width();
-                costs.resize(vectors.len() / self.dim * width, 0.0);
-                costs
-                    .par_chunks_mut(WORDS_PER_TASK * width)
-                    .zip(vectors.par_chunks(WORDS_PER_TASK * self.dim))
-                    .for_each(|(costs, vectors)| direct::costs(vectors, &columns, costs));
-                width
-            }
-            Words::Packed(rows) => {
-                let columns = PackedColumns::new(random_words, self.dim);
-                let width = columns.width();
-                costs.resize(rows.n_padded() * width, 0.0);
-                costs
-                    .par_chunks_mut(GROUPS_PER_TASK * product::ROWS * width)
-                    .zip(rows.parts(GROUPS_PER_TASK))
-                    .for_each(|(costs, rows)| product::costs(rows, &columns, costs));
-                width
-            }
-        };
-        let mut start = 0;
-        let sinks = tile.clone().map(|j| {
-            let sinks = start..start + random_documents.document_len(j);
-            start = sinks.end;
-            sinks
-        });
-        TileCosts {
-            sinks: sinks.collect(),
-            documents: tile,
-            width,
-            costs,
-        }
-    }
-}
-
-/// Ground costs from a block's words (rows) to the words of some random documents.
-struct TileCosts<'t> {
-    documents: Range<usize>,
-    /// Columns of each random document.
-    sinks: Vec<Range<usize>>,
-    width: usize,
-    costs: &'t [f64],
-}
-
-/// What one thread reuses from problem to problem.
-#[derive(Default)]
-struct Scratch {
-    workspace: Workspace,
-    costs: Vec<f64>,
-    demand: Vec<f64>,
-}
-
-impl TileCosts<'_> {
-    /// One document's features for the random documents of the tile.
-    fn solve<T: Copy>(
-        &self,
-        document: &Row,
-        features: &mut [T],
-        empty: T,
-        feature: impl Fn(usize, f64) -> T,
-        scratch: &mut Scratch,
-    ) -> Result<()> {
-        // Features may be subnormal numbers: the exponentials of great distances.
-        let _ieee = IeeeArithmetic::enter();
-        let features = &mut features[self.documents.clone()];
-        if let Some(known) = document.known {
-            for (out, j) in features.iter_mut().zip(self.documents.clone()) {
-                *out = feature(j, f64::from(known[j]));
-            }
-            return Ok(());
-        }
-        if document.words.is_empty() {
-            features.fill(empty);
-            return Ok(());
-        }
-        for ((out, sinks), j) in features
-            .iter_mut()
-            .zip(&self.sinks)
-            .zip(self.documents.clone())
-        {
-            self.gather(&document.words, sinks, &mut scratch.costs);
-            scratch.demand.clear();
-            scratch.demand.resize(sinks.len(), 1.0 / sinks.len() as f64);
-            let (costs, demand) = (&scratch.costs, &scratch.demand);
-            let value = scratch
-                .workspace
-                .optimal_value(costs, document.weights, demand)?;
-            // Ground costs are not negative; sums of differences of them may be, by rounding.
-            let distance = value.max(0.0);
-            *out = feature(j, distance);
-        }
-        Ok(())
-    }
-
-    /// The rows of some words and columns, one after the other. Copies of a length
-    /// the compiler knows are a few moves; others are a call each, which for short rows
-    /// costs as much as solving.
-    fn gather(&self, words: &[u32], sinks: &Range<usize>, out: &mut Vec<f64>) {
-        fn copy<const D: usize>(table: &TileCosts, words: &[u32], first: usize, out: &mut [f64]) {
-            for (out, &word) in out.as_chunks_mut::<D>().0.iter_mut().zip(words) {
-                let row = &table.costs[word as usize * table.width + first..];
-                *out = *row.first_chunk().expect("a row has all columns");
-            }
-        }
-        let d = sinks.len();
-        out.resize(words.len() * d, 0.0);
-        match d {
-            1 => copy::<1>(self, words, sinks.start, out),
-            2 => copy::<2>(self, words, sinks.start, out),
-            3 => copy::<3>(self, words, sinks.start, out),
-            4 => copy::<4>(self, words, sinks.start, out),
-            5 => copy::<5>(self, words, sinks.start, out),
-            6 => copy::<6>(self, words, sinks.start, out),
-            7 => copy::<7>(self, words, sinks.start, out),
-            8 => copy::<8>(self, words, sinks.start, out),
-            _ => {
-                for (out, &word) in out.chunks_exact_mut(d).zip(words) {
-                    let row = &self.costs[word as usize * self.width..];
-                    out.copy_from_slice(&row[sinks.clone()]);
-                }
-            }
-        }
     }
 }

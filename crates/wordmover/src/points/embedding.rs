@@ -7,7 +7,7 @@ use crate::checked::within;
 use crate::embedding::features::RawFeature;
 use crate::embedding::fit::{GAMMA_DOCUMENTS, GAMMA_RANDOM_DOCUMENTS, inverse_median};
 use crate::embedding::sample::Sample;
-use crate::embedding::transform::{CostPrecision, Gathered, Row, Target};
+use crate::embedding::transform::{CostPrecision, Gathered, Row, Target, Threads};
 use crate::embedding::{EmbeddingStatistics, Gamma};
 use crate::error::{Error, Result};
 use crate::random_documents::RandomDocuments;
@@ -118,6 +118,7 @@ impl PointSetEmbedding {
                     random_documents: &random,
                     metric: params.metric,
                     precision: CostPrecision::Single,
+                    threads: Threads::All,
                 };
                 let round = |_, distance: f64| distance as f32;
                 map(
@@ -235,6 +236,7 @@ impl PointSetEmbedding {
             random_documents: &self.random,
             metric: self.params.metric,
             precision,
+            threads: Threads::All,
         }
     }
 
