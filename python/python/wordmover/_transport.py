@@ -227,8 +227,8 @@ def transport_batch(
     device : "cpu", "cuda" or "auto", default "cpu"
         "cuda" solves on a GPU, "auto" if there is one. Every cost is then that of a plan which
         is proven to be optimal to 1e-12 of the largest cost; costs differ from the CPU's in
-        their last digits. Problems the GPU does not take go to the CPU. Pays for problems of
-        some 70 x 70 and more, thousands of them.
+        their last digits. Problems the GPU does not take go to the CPU. Pays from some 40 x 40
+        on, with hundreds of problems.
 
     Returns
     -------

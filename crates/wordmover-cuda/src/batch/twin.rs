@@ -237,7 +237,7 @@ fn memory_is_as_large_as_the_kernels_take_it_to_be() {
 fn random_problems_have_the_costs_of_the_library() {
     let Some(twin) = twin() else { return };
     let mut random = Random(5);
-    for trial in 0..100 {
+    for trial in 0..60 {
         let (n, m) = (1 + random.below(40) as usize, 1 + random.below(40) as usize);
         let kind = random.below(7);
         let costs = random.costs(n * m, kind);
@@ -302,7 +302,7 @@ fn committed_problems_have_the_costs_of_pot() {
     let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path));
     let text = text.expect("committed");
     let mut n_solved = 0;
-    for line in text.lines().skip(1).step_by(23) {
+    for line in text.lines().skip(1).step_by(37) {
         let fields: Vec<&str> = line.split(',').collect();
         let [_, kind, seed, n, m, dim, expected, _] = fields[..] else {
             panic!("eight fields expected: {line}");
@@ -328,7 +328,7 @@ fn committed_problems_have_the_costs_of_pot() {
         check(twin, &problem, expected, tolerance);
         n_solved += 1;
     }
-    assert!(n_solved > 70, "{n_solved}");
+    assert!(n_solved > 40, "{n_solved}");
 }
 
 #[test]
