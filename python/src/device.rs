@@ -1,4 +1,4 @@
-//! Where distances to random documents are computed.
+//! Where distances to random documents and batches of transport problems are computed.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,15 +13,24 @@ static OPENED: Mutex<Option<(u32, Arc<Device>)>> = Mutex::new(None);
 
 /// What stands for a device's name; nothing for the CPU.
 pub fn open(name: &str) -> PyResult<Option<Arc<dyn Accelerator>>> {
-    let failed = |error| PyRuntimeError::new_err(error_message::of(&error));
+    Ok(cuda_by_name(name)?.map(|device| device as Arc<dyn Accelerator>))
+}
+
+/// The GPU that a device's name stands for; none for the CPU.
+pub fn cuda_by_name(name: &str) -> PyResult<Option<Arc<Device>>> {
     match name {
         "cpu" => Ok(None),
         "cuda" => Ok(Some(cuda().map_err(failed)?)),
-        "auto" => Ok(cuda().ok().map(|device| device as Arc<dyn Accelerator>)),
+        "auto" => Ok(cuda().ok()),
         _ => Err(PyValueError::new_err(format!(
             "device is '{name}': it must be 'cpu', 'cuda' or 'auto'"
         ))),
     }
+}
+
+/// What the GPU or its driver refuses, as Python sees it.
+pub fn failed(error: wordmover_cuda::Error) -> PyErr {
+    PyRuntimeError::new_err(error_message::of(&error))
 }
 
 fn cuda() -> Result<Arc<Device>, wordmover_cuda::Error> {

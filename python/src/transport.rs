@@ -1,6 +1,8 @@
 //! Transport problems that Python gives.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use numpy::{PyReadonlyArray3, PyUntypedArrayMethods};
@@ -9,7 +11,9 @@ use pyo3::prelude::*;
 use rayon::prelude::*;
 use wordmover::Error;
 use wordmover::transport::{self, Solution, Workspace};
+use wordmover_cuda::{BatchStatistics, Device, TransportProblem};
 
+use crate::device;
 use crate::distance::amount;
 use crate::errors::to_python;
 use crate::pool::{run, run_borrowed};
@@ -139,12 +143,13 @@ pub fn transport_partial<'py>(
 
 /// The optimal costs of problems of one shape: `costs[i]`, `supplies[i]`, `demands[i]`.
 #[pyfunction]
-#[pyo3(signature = (costs: "numpy.typing.NDArray[numpy.float64]", supplies: "numpy.typing.NDArray[numpy.float64]", demands: "numpy.typing.NDArray[numpy.float64]", /) -> "numpy.typing.NDArray[numpy.float64]")]
+#[pyo3(signature = (costs: "numpy.typing.NDArray[numpy.float64]", supplies: "numpy.typing.NDArray[numpy.float64]", demands: "numpy.typing.NDArray[numpy.float64]", /, *, device) -> "numpy.typing.NDArray[numpy.float64]")]
 pub fn transport_stack<'py>(
     py: Python<'py>,
     costs: PyReadonlyArray3<'py, f64>,
     supplies: Matrix<'py>,
     demands: Matrix<'py>,
+    device: &str,
 ) -> PyResult<PyVector<'py>> {
     let [n_problems, n_sources, n_sinks] = *costs.shape() else {
         unreachable!("three dimensions")
@@ -158,41 +163,46 @@ pub fn transport_stack<'py>(
         )));
     }
     let (costs, supplies, demands) = (costs.as_slice()?, supplies.as_slice()?, demands.as_slice()?);
-    let problems: Vec<Problem<'_>> = (0..n_problems)
-        .map(|i| Problem {
+    let problems: Vec<TransportProblem<'_>> = (0..n_problems)
+        .map(|i| TransportProblem {
             costs: &costs[i * n_sources * n_sinks..][..n_sources * n_sinks],
             supply: &supplies[i * n_sources..][..n_sources],
             demand: &demands[i * n_sinks..][..n_sinks],
         })
         .collect();
-    solve_all(py, &problems)
+    solve_all(py, &problems, device)
 }
 
 /// The optimal costs of problems of any shapes.
 #[pyfunction]
-#[pyo3(signature = (costs: "list[numpy.typing.NDArray[numpy.float64]]", supplies: "list[numpy.typing.NDArray[numpy.float64]]", demands: "list[numpy.typing.NDArray[numpy.float64]]", /) -> "numpy.typing.NDArray[numpy.float64]")]
+#[pyo3(signature = (costs: "list[numpy.typing.NDArray[numpy.float64]]", supplies: "list[numpy.typing.NDArray[numpy.float64]]", demands: "list[numpy.typing.NDArray[numpy.float64]]", /, *, device) -> "numpy.typing.NDArray[numpy.float64]")]
 pub fn transport_list<'py>(
     py: Python<'py>,
     costs: Vec<Matrix<'py>>,
     supplies: Vec<Weights<'py>>,
     demands: Vec<Weights<'py>>,
+    device: &str,
 ) -> PyResult<PyVector<'py>> {
-    solve_all(py, &listed(py, &costs, &supplies, &demands)?)
+    solve_all(py, &listed(py, &costs, &supplies, &demands)?, device)
 }
 
 /// Costs, plans and dual values of problems of any shapes.
 #[pyfunction]
-#[pyo3(signature = (costs: "list[numpy.typing.NDArray[numpy.float64]]", supplies: "list[numpy.typing.NDArray[numpy.float64]]", demands: "list[numpy.typing.NDArray[numpy.float64]]", /) -> "list[tuple[float, numpy.typing.NDArray[numpy.float64], tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]]]")]
+#[pyo3(signature = (costs: "list[numpy.typing.NDArray[numpy.float64]]", supplies: "list[numpy.typing.NDArray[numpy.float64]]", demands: "list[numpy.typing.NDArray[numpy.float64]]", /, *, device) -> "list[tuple[float, numpy.typing.NDArray[numpy.float64], tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]]]")]
 pub fn transport_solutions<'py>(
     py: Python<'py>,
     costs: Vec<Matrix<'py>>,
     supplies: Vec<Weights<'py>>,
     demands: Vec<Weights<'py>>,
+    device: &str,
 ) -> PyResult<Vec<Arrays<'py>>> {
     let problems = listed(py, &costs, &supplies, &demands)?;
-    let solutions = solve_each(py, &problems, |problem, workspace| {
-        transport::solve_with(problem.costs, problem.supply, problem.demand, workspace)
-    })?;
+    let solutions = match device::cuda_by_name(device)? {
+        Some(device) => on_device(py, &device, &problems, Device::transport_solutions)?,
+        None => solve_each(py, &problems, |problem, workspace| {
+            transport::solve_with(problem.costs, problem.supply, problem.demand, workspace)
+        })?,
+    };
     let each = solutions.into_iter().zip(&problems);
     each.map(|(solution, problem)| {
         as_arrays(py, solution, problem.supply.len(), problem.demand.len())
@@ -206,7 +216,7 @@ fn listed<'a>(
     costs: &'a [Matrix<'_>],
     supplies: &'a [Weights<'_>],
     demands: &'a [Weights<'_>],
-) -> PyResult<Vec<Problem<'a>>> {
+) -> PyResult<Vec<TransportProblem<'a>>> {
     if [supplies.len(), demands.len()] != [costs.len(); 2] {
         return Err(PyValueError::new_err(format!(
             "{} cost matrices, {} supplies and {} demands: they must be as many",
@@ -219,7 +229,7 @@ fn listed<'a>(
     each.map(|(i, ((costs, supply), demand))| {
         check_shape(costs.shape(), supply.len(), demand.len())
             .map_err(|error| of_problem(py, i, &error))?;
-        Ok(Problem {
+        Ok(TransportProblem {
             costs: costs.as_slice()?,
             supply: supply.as_slice()?,
             demand: demand.as_slice()?,
@@ -228,24 +238,52 @@ fn listed<'a>(
     .collect()
 }
 
-struct Problem<'a> {
-    costs: &'a [f64],
-    supply: &'a [f64],
-    demand: &'a [f64],
+fn solve_all<'py>(
+    py: Python<'py>,
+    problems: &[TransportProblem<'_>],
+    device: &str,
+) -> PyResult<PyVector<'py>> {
+    let costs = match device::cuda_by_name(device)? {
+        Some(device) => on_device(py, &device, problems, Device::transport_costs)?,
+        None => solve_each(py, problems, |problem, workspace| {
+            transport::cost(problem.costs, problem.supply, problem.demand, workspace)
+        })?,
+    };
+    Ok(PyArray1::from_vec(py, costs))
 }
 
-fn solve_all<'py>(py: Python<'py>, problems: &[Problem<'_>]) -> PyResult<PyVector<'py>> {
-    let costs = solve_each(py, problems, |problem, workspace| {
-        transport::cost(problem.costs, problem.supply, problem.demand, workspace)
+/// What the GPU finds for every problem; an interrupt waits for the part at hand.
+fn on_device<T: Send>(
+    py: Python<'_>,
+    device: &Device,
+    problems: &[TransportProblem<'_>],
+    solve: impl FnOnce(
+        &Device,
+        &[TransportProblem<'_>],
+        &Arc<AtomicBool>,
+    ) -> wordmover_cuda::Result<(Vec<T>, BatchStatistics)>
+    + Send,
+) -> PyResult<Vec<T>> {
+    let solved = run_borrowed(py, |monitor| {
+        Ok(match solve(device, problems, &monitor.flag()) {
+            Err(wordmover_cuda::Error::Host(error)) => return Err(error),
+            solved => solved,
+        })
     })?;
-    Ok(PyArray1::from_vec(py, costs))
+    match solved {
+        Ok((found, _)) => Ok(found),
+        Err(wordmover_cuda::Error::Problem { index, source }) => {
+            Err(of_problem(py, index, &to_python(source)))
+        }
+        Err(error) => Err(device::failed(error)),
+    }
 }
 
 /// What `solve` finds for every problem, on all threads.
 fn solve_each<T: Send>(
     py: Python<'_>,
-    problems: &[Problem<'_>],
-    solve: impl Fn(&Problem<'_>, &mut Workspace) -> wordmover::Result<T> + Sync,
+    problems: &[TransportProblem<'_>],
+    solve: impl Fn(&TransportProblem<'_>, &mut Workspace) -> wordmover::Result<T> + Sync,
 ) -> PyResult<Vec<T>> {
     let solved = run_borrowed(py, |monitor| {
         let workspace = || {
@@ -253,7 +291,7 @@ fn solve_each<T: Send>(
             workspace.stop_when(monitor.flag());
             workspace
         };
-        let solve = |workspace: &mut Workspace, (i, problem): (usize, &Problem<'_>)| {
+        let solve = |workspace: &mut Workspace, (i, problem): (usize, &TransportProblem<'_>)| {
             let found = solve(problem, workspace).map_err(|error| (i, error))?;
             match monitor.advance(1) {
                 ControlFlow::Continue(()) => Ok(found),

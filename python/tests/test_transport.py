@@ -234,3 +234,34 @@ def test_a_penalty_says_how_much_moves():
         partial_transport(costs, [1.0], [0.5, 0.5])
     with pytest.raises(ValueError, match="the cost from source 0 to sink 1 is NaN"):
         partial_transport([[1.0, np.nan]], [1.0], [0.5, 0.5], mass=0.5)
+
+
+def test_a_batch_on_a_gpu_has_the_costs_of_the_cpu():
+    random = np.random.default_rng(3)
+    costs = random.random((20, 12, 9))
+    supplies = random.dirichlet(np.ones(12), 20)
+    demands = random.dirichlet(np.ones(9), 20)
+    expected = transport_batch(costs, supplies, demands)
+    try:
+        found = transport_batch(costs, supplies, demands, device="cuda")
+    except RuntimeError as error:
+        assert "CUDA" in str(error) or "GPU" in str(error)
+        found = transport_batch(costs, supplies, demands, device="auto")
+        assert (found == expected).all()
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    listed = transport_batch(list(costs), list(supplies), list(demands), device="auto")
+    assert (listed == found).all()
+    found, plans, (us, vs) = transport_batch(
+        costs, supplies, demands, return_plan=True, return_duals=True, device="auto"
+    )
+    np.testing.assert_allclose((plans * costs).sum((1, 2)), expected, rtol=1e-12)
+    np.testing.assert_allclose(plans.sum(2), supplies, atol=1e-15)
+    np.testing.assert_allclose((us * supplies).sum(1) + (vs * demands).sum(1), expected, rtol=1e-12)
+    assert (us[:, :, None] + vs[:, None] <= costs + 1e-12).all()
+    wrong = costs.copy()
+    wrong[7, 0, 0] = np.nan
+    with pytest.raises(ValueError, match="^problem 7: "):
+        transport_batch(wrong, supplies, demands, device="auto")
+    for given in costs, list(costs):
+        with pytest.raises(ValueError, match="device is 'tpu': it must be 'cpu', 'cuda' or 'auto'"):
+            transport_batch(given, list(supplies), list(demands), device="tpu")

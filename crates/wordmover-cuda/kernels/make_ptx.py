@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Compiles kernels.cu to few_sinks.ptx and many_sinks.ptx with NVRTC, which needs no CUDA toolkit:
+"""Compiles kernels.cu to few_sinks.ptx and many_sinks.ptx, and batch.cu to batch.ptx, with NVRTC,
+which needs no CUDA toolkit:
 
     pip install nvidia-cuda-nvrtc-cu12==12.4.127
     python3 make_ptx.py
@@ -28,10 +29,10 @@ def library():
         sys.exit("error: nvidia-cuda-nvrtc-cu12 is not installed")
 
 
-def compiled(nvrtc, options):
-    source = (HERE / "kernels.cu").read_bytes()
+def compiled(nvrtc, name, options):
+    source = (HERE / name).read_bytes()
     program, size = ctypes.c_void_p(), ctypes.c_size_t()
-    nvrtc.nvrtcCreateProgram(ctypes.byref(program), source, b"kernels.cu", 0, None, None)
+    nvrtc.nvrtcCreateProgram(ctypes.byref(program), source, name.encode(), 0, None, None)
     options = [option.encode() for option in options]
     array = (ctypes.c_char_p * len(options))(*options)
     status = nvrtc.nvrtcCompileProgram(program, len(options), array)
@@ -39,7 +40,7 @@ def compiled(nvrtc, options):
     log = ctypes.create_string_buffer(size.value)
     nvrtc.nvrtcGetProgramLog(program, log)
     if status:
-        sys.exit(f"error: kernels.cu does not compile\n{log.value.decode()}")
+        sys.exit(f"error: {name} does not compile\n{log.value.decode()}")
     nvrtc.nvrtcGetPTXSize(program, ctypes.byref(size))
     ptx = ctypes.create_string_buffer(size.value)
     nvrtc.nvrtcGetPTX(program, ptx)
@@ -48,8 +49,10 @@ def compiled(nvrtc, options):
 
 def main():
     nvrtc = library()
-    (HERE / "few_sinks.ptx").write_bytes(compiled(nvrtc, OPTIONS))
-    (HERE / "many_sinks.ptx").write_bytes(compiled(nvrtc, OPTIONS + ["-DMANY_SINKS"]))
+    (HERE / "few_sinks.ptx").write_bytes(compiled(nvrtc, "kernels.cu", OPTIONS))
+    many = OPTIONS + ["-DMANY_SINKS"]
+    (HERE / "many_sinks.ptx").write_bytes(compiled(nvrtc, "kernels.cu", many))
+    (HERE / "batch.ptx").write_bytes(compiled(nvrtc, "batch.cu", OPTIONS))
 
 
 if __name__ == "__main__":

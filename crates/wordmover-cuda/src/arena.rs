@@ -53,75 +53,113 @@ impl Drop for DeviceBuffer {
     }
 }
 
-/// Page-locked floats that only grow.
+/// Page-locked numbers that only grow.
 #[derive(Debug)]
-pub(crate) struct PinnedBuffer {
-    floats: *mut f32,
+pub(crate) struct PinnedBuffer<T = f32> {
+    first: *mut T,
     len: usize,
 }
 
 // SAFETY: the memory is owned, like that of a Vec.
-unsafe impl Send for PinnedBuffer {}
+unsafe impl<T: Send> Send for PinnedBuffer<T> {}
 
-impl Default for PinnedBuffer {
+impl<T> Default for PinnedBuffer<T> {
     fn default() -> Self {
         PinnedBuffer {
-            floats: std::ptr::null_mut(),
+            first: std::ptr::null_mut(),
             len: 0,
         }
     }
 }
 
-impl PinnedBuffer {
-    /// Makes room for so many floats.
+/// Numbers of which every pattern of bits is one.
+pub(crate) trait Number: Copy {}
+
+impl Number for f32 {}
+impl Number for f64 {}
+impl Number for i32 {}
+impl Number for i64 {}
+impl Number for u32 {}
+
+impl<T: Number> PinnedBuffer<T> {
+    /// Makes room for so many numbers.
     pub fn reserve(&mut self, len: usize) -> Result<()> {
         if len > self.len {
             self.release();
             // SAFETY: the context is bound to the thread.
-            let memory = unsafe { result::malloc_host(4 * len, 0) };
-            self.floats = memory.doing("allocating page-locked memory")?.cast();
+            let memory = unsafe { result::malloc_host(size_of::<T>() * len, 0) };
+            self.first = memory.doing("allocating page-locked memory")?.cast();
             self.len = len;
-            // SAFETY: so many floats were allocated; none is read before it is set.
-            unsafe { self.floats.write_bytes(0, len) };
+            // SAFETY: so many numbers were allocated; none is read before it is set.
+            unsafe { self.first.write_bytes(0, len) };
         }
         Ok(())
     }
 
     /// The first of them.
-    pub fn floats(&self, len: usize) -> &[f32] {
+    pub fn values(&self, len: usize) -> &[T] {
         assert!(len <= self.len, "reserved");
         if len == 0 {
             return &[];
         }
         // SAFETY: allocated and set in `reserve`.
-        unsafe { std::slice::from_raw_parts(self.floats, len) }
+        unsafe { std::slice::from_raw_parts(self.first, len) }
+    }
+
+    /// The first of them, to be written.
+    pub fn values_mut(&mut self, len: usize) -> &mut [T] {
+        assert!(len <= self.len, "reserved");
+        if len == 0 {
+            return &mut [];
+        }
+        // SAFETY: allocated and set in `reserve`, and borrowed alone.
+        unsafe { std::slice::from_raw_parts_mut(self.first, len) }
     }
 
     /// Copies from the device to the beginning, in the stream's time.
     ///
     /// # Safety
     ///
-    /// So many floats are at `address`, and nobody reads these here until the stream has been
+    /// So many numbers are at `address`, and nobody reads these here until the stream has been
     /// waited for.
     pub unsafe fn download(&mut self, stream: &CudaStream, address: u64, len: usize) -> Result<()> {
         assert!(len <= self.len, "reserved");
         // SAFETY: room is checked; the rest is the caller's promise.
         let status = unsafe {
-            sys::cuMemcpyDtoHAsync_v2(self.floats.cast(), address, 4 * len, stream.cu_stream())
+            let bytes = size_of::<T>() * len;
+            sys::cuMemcpyDtoHAsync_v2(self.first.cast(), address, bytes, stream.cu_stream())
         };
         status.result().doing("copying from the device")
     }
 
+    /// Copies from the beginning to the device, in the stream's time.
+    ///
+    /// # Safety
+    ///
+    /// There is room for so many numbers at `address`, and nobody writes these here until the
+    /// stream has been waited for.
+    pub unsafe fn upload(&self, stream: &CudaStream, address: u64, len: usize) -> Result<()> {
+        assert!(len <= self.len, "reserved");
+        // SAFETY: they are here; the rest is the caller's promise.
+        let status = unsafe {
+            let bytes = size_of::<T>() * len;
+            sys::cuMemcpyHtoDAsync_v2(address, self.first.cast(), bytes, stream.cu_stream())
+        };
+        status.result().doing("copying to the device")
+    }
+}
+
+impl<T> PinnedBuffer<T> {
     fn release(&mut self) {
         if self.len > 0 {
             // SAFETY: allocated above and not freed yet.
-            let _ = unsafe { result::free_host(self.floats.cast::<c_void>()) };
+            let _ = unsafe { result::free_host(self.first.cast::<c_void>()) };
             self.len = 0;
         }
     }
 }
 
-impl Drop for PinnedBuffer {
+impl<T> Drop for PinnedBuffer<T> {
     fn drop(&mut self) {
         self.release();
     }

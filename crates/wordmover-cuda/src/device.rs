@@ -2,8 +2,9 @@
 
 use std::sync::{Arc, Mutex};
 
-use cudarc::driver::{CudaContext, sys};
+use cudarc::driver::{CudaContext, result, sys};
 
+use crate::batch::BatchMemory;
 use crate::error::{Doing, Error, Result};
 use crate::kernels::Kernels;
 use crate::run::Memory;
@@ -13,11 +14,14 @@ use crate::run::Memory;
 pub struct Device {
     // Memory goes before the context it is of.
     pub(crate) memory: Mutex<Memory>,
+    pub(crate) batch: Mutex<BatchMemory>,
     pub(crate) kernels: Kernels,
     pub(crate) context: Arc<CudaContext>,
     /// Bytes of shared memory a block may have.
     pub(crate) shared_bytes: usize,
     pub(crate) n_multiprocessors: usize,
+    /// Bytes of memory of the GPU.
+    pub(crate) memory_bytes: usize,
 }
 
 impl Device {
@@ -55,12 +59,15 @@ impl Device {
             48 << 10,
         )?;
         let n_multiprocessors = attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 1)?;
+        let (_, memory_bytes) = result::mem_get_info().doing("asking about the GPU")?;
         Ok(Device {
             memory: Mutex::new(Memory::new(&context)?),
+            batch: Mutex::new(BatchMemory::new(&context)?),
             kernels: Kernels::new(&context),
             context,
             shared_bytes,
             n_multiprocessors,
+            memory_bytes,
         })
     }
 

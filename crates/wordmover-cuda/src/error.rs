@@ -79,6 +79,15 @@ pub enum Error {
         /// On the CPU.
         expected: f32,
     },
+    /// A transport problem that the library refuses, too.
+    #[error("problem {index}")]
+    Problem {
+        /// Which one of the batch.
+        index: usize,
+        /// What is wrong with it.
+        #[source]
+        source: wordmover::Error,
+    },
     /// The library's solver failed.
     #[error(transparent)]
     Host(#[from] wordmover::Error),

@@ -12,6 +12,7 @@ use crate::error::{Doing, Result};
 /// Made by `kernels/make_ptx.py`.
 const FEW_SINKS: &str = include_str!("../kernels/few_sinks.ptx");
 const MANY_SINKS: &str = include_str!("../kernels/many_sinks.ptx");
+const BATCH: &str = include_str!("../kernels/batch.ptx");
 
 /// `Work` of `kernels/kernels.cu`; see there. Pointers are addresses on the device.
 #[derive(Debug, Clone, Copy, Default)]
@@ -44,12 +45,46 @@ pub(crate) struct Work {
 // SAFETY: plain numbers in the order and with the padding of the kernels' structure.
 unsafe impl DeviceRepr for Work {}
 
+/// `Given` of `kernels/shortest_paths.h`; see there.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub(crate) struct Given {
+    pub costs: u64,
+    pub nodes: u64,
+    pub sinks: u64,
+    pub memory: u64,
+    pub least: f64,
+    pub scale: f64,
+    pub n_sources: u32,
+    pub n_sinks: u32,
+}
+
+/// `Batch` of `kernels/batch.cu`; see there. Pointers are addresses on the device.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub(crate) struct Batch {
+    pub problems: u64,
+    pub order: u64,
+    pub costs: u64,
+    pub turned: u64,
+    pub masses: u64,
+    pub memory: u64,
+    pub arc_masses: u64,
+    pub arcs: u64,
+    pub duals: u64,
+    pub n_arcs: u64,
+}
+
+// SAFETY: plain numbers in the order of the kernels' structure.
+unsafe impl DeviceRepr for Batch {}
+
 /// The kernels, each part loaded when it is first needed: the driver compiles PTX on loading.
 #[derive(Debug)]
 pub(crate) struct Kernels {
     context: Arc<CudaContext>,
     few_sinks: OnceLock<Arc<CudaModule>>,
     many_sinks: OnceLock<Arc<CudaModule>>,
+    batch: OnceLock<Arc<CudaModule>>,
 }
 
 impl Kernels {
@@ -58,6 +93,7 @@ impl Kernels {
             context: context.clone(),
             few_sinks: OnceLock::new(),
             many_sinks: OnceLock::new(),
+            batch: OnceLock::new(),
         }
     }
 
@@ -68,10 +104,24 @@ impl Kernels {
         n_sinks: usize,
         shared_bytes: usize,
     ) -> Result<CudaFunction> {
-        let (module, ptx) = match n_sinks > 8 {
-            true => (&self.many_sinks, MANY_SINKS),
-            false => (&self.few_sinks, FEW_SINKS),
-        };
+        match n_sinks > 8 {
+            true => self.function_of(&self.many_sinks, MANY_SINKS, name, shared_bytes),
+            false => self.function_of(&self.few_sinks, FEW_SINKS, name, shared_bytes),
+        }
+    }
+
+    /// A kernel for batches of transport problems.
+    pub fn batch_function(&self, name: &str, shared_bytes: usize) -> Result<CudaFunction> {
+        self.function_of(&self.batch, BATCH, name, shared_bytes)
+    }
+
+    fn function_of(
+        &self,
+        module: &OnceLock<Arc<CudaModule>>,
+        ptx: &str,
+        name: &str,
+        shared_bytes: usize,
+    ) -> Result<CudaFunction> {
         let module = match module.get() {
             Some(module) => module,
             None => {

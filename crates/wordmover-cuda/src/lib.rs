@@ -1,10 +1,12 @@
-//! Exact distances from documents to random documents on a CUDA GPU.
+//! Exact transport on a CUDA GPU: distances from documents to random documents, and batches of
+//! any transport problems.
 //!
 //! The same distances as the library's features are made of: bags (word ids and weights) and
 //! random documents in, single-precision distances out ([`Device::distances`]). Ground costs
 //! have the bits of the library's, and every transport is solved exactly, in integers; what the
 //! GPU cannot take (see [`Statistics::on_host`]) the library's own solver solves, and a sample
-//! of every call is compared with it. Design, error bounds and measurements: `docs/gpu.md`.
+//! of every call is compared with it. Batches of transport problems of any shapes
+//! ([`Device::transport_costs`]) come with dual values, by which every cost is proven. Design, error bounds and measurements: `docs/gpu.md`.
 //!
 //! Nothing of CUDA is needed to build this crate: the driver is loaded at run time, and the
 //! kernels are embedded as PTX (`kernels/`, made by `kernels/make_ptx.py`). Without a driver,
@@ -15,6 +17,7 @@
 
 mod accelerator;
 mod arena;
+mod batch;
 mod block;
 mod device;
 mod error;
@@ -25,6 +28,7 @@ mod plan;
 mod reference;
 mod run;
 
+pub use batch::{BatchStatistics, TransportProblem};
 pub use device::Device;
 pub use error::{Error, Result};
 pub use input::{Bags, RandomDocuments, Statistics};

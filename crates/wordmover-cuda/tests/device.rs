@@ -4,9 +4,9 @@
 
 use std::sync::Arc;
 
-use wordmover::transport::Workspace;
+use wordmover::transport::{self, Certificate, Workspace};
 use wordmover::{EmbeddingParams, ModelFile, WordMoversEmbedding, WordVectors};
-use wordmover_cuda::{Bags, Device, Error, RandomDocuments, distance_on_host};
+use wordmover_cuda::{Bags, Device, Error, RandomDocuments, TransportProblem, distance_on_host};
 
 /// The GPU; none where there is none.
 fn device() -> Option<Device> {
@@ -285,4 +285,179 @@ fn an_embedding_on_the_gpu_has_the_features_of_the_cpu() {
     for (i, (found, expected)) in found.iter().zip(&expected).enumerate() {
         assert!((found - expected).abs() < 1e-4, "{i}: {found} {expected}");
     }
+}
+
+/// Problems of any shapes, kept together.
+#[derive(Default)]
+struct Batch(Vec<[Vec<f64>; 3]>);
+
+impl Batch {
+    fn problems(&self) -> Vec<TransportProblem<'_>> {
+        let problems = self.0.iter();
+        let problems = problems.map(|[costs, supply, demand]| TransportProblem {
+            costs,
+            supply,
+            demand,
+        });
+        problems.collect()
+    }
+
+    fn add(&mut self, random: &mut Random, n: usize, m: usize, kind: usize) {
+        let cost = |random: &mut Random| match kind % 4 {
+            0 | 1 => random.uniform(),
+            2 => random.below(4) as f64,
+            _ => random.uniform() * 2e6 - 1e6,
+        };
+        let costs = (0..n * m).map(|_| cost(random)).collect();
+        let mut weights = |n: usize| -> Vec<f64> {
+            let raw: Vec<f64> = (0..n)
+                .map(|i| match kind % 5 {
+                    0 => 1.0,
+                    1 => 1.0 + random.below(4) as f64,
+                    2 if i > 0 => random.below(3) as f64,
+                    _ => 0.001 + random.uniform(),
+                })
+                .collect();
+            let total: f64 = raw.iter().sum();
+            raw.iter().map(|w| w / total).collect()
+        };
+        let (supply, demand) = (weights(n), weights(m));
+        self.0.push([costs, supply, demand]);
+    }
+
+    /// Solves on the device and compares every cost; gives how many the CPU had to solve.
+    fn check(&self, device: &Device) -> u64 {
+        let problems = self.problems();
+        let (costs, statistics) = device
+            .transport_costs(&problems, &Arc::default())
+            .expect("solved");
+        assert_eq!(statistics.problems, problems.len() as u64);
+        let mut workspace = Workspace::default();
+        for (i, (problem, found)) in problems.iter().zip(&costs).enumerate() {
+            let TransportProblem {
+                costs,
+                supply,
+                demand,
+            } = *problem;
+            let expected = transport::cost(costs, supply, demand, &mut workspace).expect("solved");
+            let largest = costs.iter().fold(0.0f64, |most, c| most.max(c.abs()));
+            assert!(
+                (found - expected).abs() <= 1e-12 * largest,
+                "problem {i}, {} x {}: {found}, not {expected}",
+                supply.len(),
+                demand.len()
+            );
+        }
+        statistics.on_host
+    }
+}
+
+#[test]
+fn transport_problems_of_every_shape_have_the_costs_of_the_library() {
+    let Some(device) = device() else { return };
+    let random = &mut Random(6);
+    let sizes = [1, 2, 3, 10, 31, 40, 64, 72, 97, 120, 190, 250, 390];
+    let mut batch = Batch::default();
+    for kind in 0..20 {
+        for n in sizes {
+            let m = sizes[random.below(sizes.len())];
+            batch.add(random, n, m, kind);
+        }
+    }
+    for (n, m) in [
+        (500, 500),
+        (1, 5000),
+        (5000, 1),
+        (40, 3000),
+        (3000, 40),
+        (1100, 900),
+    ] {
+        batch.add(random, n, m, 3);
+    }
+    assert_eq!(batch.check(&device), 0);
+}
+
+#[test]
+fn large_transport_problems_are_solved() {
+    let Some(device) = device() else { return };
+    let random = &mut Random(7);
+    let mut batch = Batch::default();
+    batch.add(random, 2000, 2000, 0);
+    batch.add(random, 2000, 2000, 3);
+    // Beyond the shared memory of any GPU.
+    batch.add(random, 300, 9000, 1);
+    assert_eq!(batch.check(&device), 0);
+}
+
+#[test]
+fn batches_in_many_parts_are_in_order() {
+    let Some(device) = device() else { return };
+    let random = &mut Random(8);
+    let mut batch = Batch::default();
+    // 64 MiB and more.
+    for i in 0..20_000 {
+        let (n, m) = (10 + i % 30, 5 + i % 41);
+        batch.add(random, n, m, i);
+    }
+    assert_eq!(batch.check(&device), 0);
+}
+
+#[test]
+fn solutions_on_the_gpu_have_certificates() {
+    let Some(device) = device() else { return };
+    let random = &mut Random(9);
+    let mut batch = Batch::default();
+    for i in 0..200 {
+        let (n, m) = (1 + random.below(150), 1 + random.below(150));
+        batch.add(random, n, m, i);
+    }
+    let problems = batch.problems();
+    let (solutions, _) = device
+        .transport_solutions(&problems, &Arc::default())
+        .expect("solved");
+    for (problem, solution) in problems.iter().zip(&solutions) {
+        let TransportProblem {
+            costs,
+            supply,
+            demand,
+        } = *problem;
+        let certificate = Certificate::check(costs, supply, demand, solution);
+        assert!(certificate.holds(1e-12), "{certificate:?}");
+    }
+}
+
+#[test]
+fn what_the_library_refuses_is_refused_by_its_number() {
+    let Some(device) = device() else { return };
+    let random = &mut Random(10);
+    let mut batch = Batch::default();
+    for i in 0..8 {
+        batch.add(random, 5, 6, i);
+    }
+    // Not for the device, but for the library.
+    batch.0[2][0].iter_mut().for_each(|cost| *cost *= 1e-290);
+    batch.0[3][1][0] += 1e-10;
+    assert_eq!(batch.check(&device), 2);
+    let refusal = |change: fn(&mut [Vec<f64>; 3])| {
+        let mut bad = Batch(batch.0.clone());
+        change(&mut bad.0[5]);
+        let solved = device.transport_costs(&bad.problems(), &Arc::default());
+        match solved.expect_err("refused") {
+            Error::Problem { index: 5, source } => source.to_string(),
+            error => panic!("{error}"),
+        }
+    };
+    let not_a_number = refusal(|problem| problem[0][7] = f64::NAN);
+    assert!(not_a_number.contains("NaN"), "{not_a_number}");
+    let unbalanced = refusal(|problem| problem[1][0] += 0.5);
+    assert!(unbalanced.contains("sum"), "{unbalanced}");
+    let shape = refusal(|problem| problem[0].truncate(3));
+    assert!(shape.contains("30"), "{shape}");
+    let stopped = device.transport_costs(&batch.problems(), &Arc::new(true.into()));
+    assert!(matches!(
+        stopped,
+        Err(Error::Host(wordmover::Error::Interrupted))
+    ));
+    let nothing = device.transport_costs(&[], &Arc::default());
+    assert!(nothing.expect("none to solve").0.is_empty());
 }

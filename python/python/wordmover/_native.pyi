@@ -588,7 +588,7 @@ def transport_cost(costs: numpy.typing.NDArray[numpy.float64], supply: numpy.typ
     The optimal cost of one problem.
     """
 
-def transport_list(costs: list[numpy.typing.NDArray[numpy.float64]], supplies: list[numpy.typing.NDArray[numpy.float64]], demands: list[numpy.typing.NDArray[numpy.float64]], /) -> numpy.typing.NDArray[numpy.float64]:
+def transport_list(costs: list[numpy.typing.NDArray[numpy.float64]], supplies: list[numpy.typing.NDArray[numpy.float64]], demands: list[numpy.typing.NDArray[numpy.float64]], /, *, device: str) -> numpy.typing.NDArray[numpy.float64]:
     """
     The optimal costs of problems of any shapes.
     """
@@ -603,12 +603,12 @@ def transport_solution(costs: numpy.typing.NDArray[numpy.float64], supply: numpy
     The optimal cost of one problem, its plan as a matrix, and its dual values.
     """
 
-def transport_solutions(costs: list[numpy.typing.NDArray[numpy.float64]], supplies: list[numpy.typing.NDArray[numpy.float64]], demands: list[numpy.typing.NDArray[numpy.float64]], /) -> list[tuple[float, numpy.typing.NDArray[numpy.float64], tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]]]:
+def transport_solutions(costs: list[numpy.typing.NDArray[numpy.float64]], supplies: list[numpy.typing.NDArray[numpy.float64]], demands: list[numpy.typing.NDArray[numpy.float64]], /, *, device: str) -> list[tuple[float, numpy.typing.NDArray[numpy.float64], tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]]]:
     """
     Costs, plans and dual values of problems of any shapes.
     """
 
-def transport_stack(costs: numpy.typing.NDArray[numpy.float64], supplies: numpy.typing.NDArray[numpy.float64], demands: numpy.typing.NDArray[numpy.float64], /) -> numpy.typing.NDArray[numpy.float64]:
+def transport_stack(costs: numpy.typing.NDArray[numpy.float64], supplies: numpy.typing.NDArray[numpy.float64], demands: numpy.typing.NDArray[numpy.float64], /, *, device: str) -> numpy.typing.NDArray[numpy.float64]:
     """
     The optimal costs of problems of one shape: `costs[i]`, `supplies[i]`, `demands[i]`.
     """

@@ -31,8 +31,8 @@ impl Device {
         stream.synchronize().doing("solving transport problems")?;
         let part_memory = &memory.parts[slot];
         let (n_random, width) = (input.random.len(), part.random.len());
-        let found = part_memory.on_host.floats(part.documents.len() * width);
-        let n_failed = part_memory.counters_on_host.floats(2)[1].to_bits();
+        let found = part_memory.on_host.values(part.documents.len() * width);
+        let n_failed = part_memory.counters_on_host.values(2)[1].to_bits();
         let out = &mut out[part.documents.start * n_random..part.documents.end * n_random];
         out.par_chunks_exact_mut(n_random)
             .zip(found.par_chunks_exact(width))
