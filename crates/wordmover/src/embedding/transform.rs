@@ -29,14 +29,16 @@ use crate::space::{Metric, WordSpace};
 /// Documents that share the gathered word vectors.
 const BLOCK: usize = 4096;
 
-/// Costs of a tile of a small block, 4 MiB at most: every thread can have them for itself.
+/// Documents of a small block, and costs of a tile of it, 4 MiB at most: every thread can have
+/// them for itself. With more documents, waiting for each other costs threads nothing.
+const SMALL_BLOCK: usize = 256;
 const SMALL_TABLE: usize = 1 << 19;
 
 /// Random words to a tile of a small block, at the least: shorter rows of costs are filled up.
 const MIN_TILE_WORDS: usize = 16;
 
-/// Tiles of a small block between two calls of `progress`.
-const TILES_AT_ONCE: usize = 64;
+/// Distances of a small block between two calls of `progress`: a second for the longest documents.
+const DISTANCES_AT_ONCE: usize = 1 << 15;
 
 /// Word vectors that a thread gathers at once.
 const WORDS_PER_TASK: usize = 64;
@@ -163,7 +165,9 @@ impl Target<'_> {
     ) -> Result<()> {
         let block = DocumentBlock::new(self, block);
         let width = widest_tile(self.random_documents);
-        if self.threads == Threads::Caller || block.n_words() * width <= SMALL_TABLE {
+        let is_small =
+            block.documents.len() <= SMALL_BLOCK && block.n_words() * width <= SMALL_TABLE;
+        if self.threads == Threads::Caller || is_small {
             return self.map_small_block(&block, clock, out, empty, feature, progress);
         }
         let n_features = self.random_documents.len();
@@ -200,16 +204,14 @@ impl Target<'_> {
         progress: &mut dyn FnMut(&EmbeddingStatistics) -> ControlFlow<()>,
     ) -> Result<()> {
         let n_features = self.random_documents.len();
-        // Enough tiles that no thread is idle for long.
-        let most_words = match self.threads {
-            Threads::Caller => TILE_WORDS,
-            Threads::All => {
-                let n_words = self.random_documents.words_of_range(0..n_features).len()
-                    / self.random_documents.dim().max(1);
-                let each = n_words / (4 * rayon::current_num_threads());
-                each.clamp(MIN_TILE_WORDS, TILE_WORDS)
-            }
+        let n_threads = match self.threads {
+            Threads::Caller => 1,
+            Threads::All => rayon::current_num_threads(),
         };
+        // Enough tiles that no thread is idle for long.
+        let random_words = self.random_documents.words_of_range(0..n_features);
+        let n_words = random_words.len() / self.random_documents.dim().max(1);
+        let most_words = (n_words / (4 * n_threads)).clamp(MIN_TILE_WORDS, TILE_WORDS);
         let tiles = tiles(self.random_documents, most_words);
         let mut wall = lap_from(clock);
         let of_tile = |tile: &Range<usize>, memory: &mut (Vec<f64>, Scratch)| {
@@ -228,7 +230,9 @@ impl Target<'_> {
             Ok((features, ground_costs, lap()))
         };
         let of_tile = |tile| MEMORY.with_borrow_mut(|memory| of_tile(tile, memory));
-        for tiles in tiles.chunks(TILES_AT_ONCE) {
+        let n_each = (n_features * block.documents.len()).div_ceil(tiles.len().max(1));
+        let at_once = (DISTANCES_AT_ONCE / n_each.max(1)).max(n_threads);
+        for tiles in tiles.chunks(at_once) {
             let solved: Vec<_> = match self.threads {
                 Threads::Caller => tiles.iter().map(of_tile).collect::<Result<_>>()?,
                 Threads::All => tiles.par_iter().map(of_tile).collect::<Result<_>>()?,
