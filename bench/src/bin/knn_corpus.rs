@@ -6,7 +6,8 @@
 //! 200 queries (`--verify`) are compared with a search of every pair. A corpus without a split
 //! (`-`) gets one: after a seeded shuffle, the first 70 % are for training. `--pairs FILE`
 //! writes 500 random pairs of a test and a training document with their distance, for a
-//! peer: `distance<TAB>words<TAB>words`, every word as often as it occurs.
+//! peer: `distance<TAB>words<TAB>words`, every word as often as it occurs. `--features R` also
+//! embeds the documents and classifies them by a linear machine.
 //!
 //! ```sh
 //! cargo run --release -p wordmover-bench --bin knn_corpus -- twitter.tsv.gz --stop-words none
@@ -14,7 +15,7 @@
 
 #![expect(clippy::print_stdout, reason = "this is a program")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::ops::ControlFlow;
@@ -28,18 +29,23 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 use rayon::prelude::*;
 use wordmover::text::{StopWords, Tokenizer};
 use wordmover::{
-    Document, Neighbor, WmdIndex, WordVectors,
+    Document, EmbeddingParams, Neighbor, WmdIndex, WordMoversEmbedding, WordVectors,
     document::WordCounts,
     neighbors::SearchStatistics,
-    space::{Normalization, WordSpace},
+    space::{Normalization, UnknownWords, WordSpace},
     wmd,
 };
+use wordmover_learn::linear::{LinearSearchParams, search};
+use wordmover_learn::{FeatureBlocks, Features, LinearClassifier, LinearParams, Targets, split};
 
 const K: usize = 19;
 const N_PAIRS: usize = 500;
-const USAGE: &str =
-    "usage: knn_corpus FILE [--vectors FILE] [--stop-words none] [--verify N] [--pairs FILE]";
+const USAGE: &str = "usage: knn_corpus FILE [--vectors FILE] [--stop-words none] [--verify N] [--pairs FILE] \
+     [--features R]";
 const SEED: u64 = 0;
+const D_MAX: usize = 12;
+/// Values of C for standardised features.
+const COSTS: [f64; 5] = [0.001, 0.003, 0.01, 0.03, 0.1];
 
 type Error = Box<dyn std::error::Error>;
 
@@ -56,6 +62,7 @@ fn main() -> Result<(), Error> {
     let mut n_verified = 200;
     let mut vectors = None;
     let mut pairs = None;
+    let mut n_features = None;
     while let Some(option) = arguments.next() {
         let value = arguments.next().ok_or(USAGE)?;
         match (option.as_str(), value.as_str()) {
@@ -63,6 +70,7 @@ fn main() -> Result<(), Error> {
             ("--verify", number) => n_verified = number.parse()?,
             ("--vectors", file) => vectors = Some(WordVectors::open(Path::new(file), None)?),
             ("--pairs", file) => pairs = Some(file.to_owned()),
+            ("--features", number) => n_features = Some(number.parse()?),
             _ => return Err(USAGE.into()),
         }
     }
@@ -99,9 +107,18 @@ fn main() -> Result<(), Error> {
         );
     }
     let brute_seconds = start.elapsed().as_secs_f64() / n_verified.max(1) as f64;
+    let embedded = n_features.map(|n| {
+        let params = EmbeddingParams::default()
+            .tokenizer(tokenizer.clone())
+            .n_features(n)
+            .d_max(D_MAX)
+            .raw();
+        classify(params, space.vectors().clone(), &train, &test)
+    });
     println!(
         "{}",
         serde_json::json!({
+            "embedded": embedded.transpose()?,
             "train": train.len(),
             "test": test.len(),
             "words": n_words as f64 / train.len() as f64,
@@ -125,6 +142,65 @@ fn main() -> Result<(), Error> {
         std::fs::write(path, lines)?;
     }
     Ok(())
+}
+
+/// Embeds the documents, classifies them by a linear machine whose C is chosen by five folds of
+/// the training documents, and tells seconds by stage and the share of test documents right.
+fn classify(
+    mut params: EmbeddingParams,
+    vectors: Arc<WordVectors>,
+    train: &[Labelled],
+    test: &[Labelled],
+) -> Result<serde_json::Value, Error> {
+    let texts = |documents: &[Labelled]| -> Vec<String> {
+        documents.iter().map(|it| it.text.clone()).collect()
+    };
+    let names: BTreeSet<&str> = train.iter().map(|it| it.label.as_str()).collect();
+    let names: Vec<&str> = names.into_iter().collect();
+    let label = |it: &Labelled| {
+        names
+            .binary_search(&it.label.as_str())
+            .unwrap_or(usize::MAX)
+    };
+    let labels: Vec<usize> = train.iter().map(label).collect();
+    let (train_texts, test_texts) = (texts(train), texts(test));
+    // As the paper does.
+    params.documents.unknown = Some(UnknownWords::Skip);
+
+    let start = Instant::now();
+    let model = WordMoversEmbedding::fit(params, vectors, &train_texts)?;
+    let rows = model.transform(&train_texts)?;
+    let embedding_seconds = start.elapsed().as_secs_f64();
+    let features = FeatureBlocks::dense(Features::new(&rows, model.n_features())?);
+    let targets = Targets::one_each(&labels)?;
+    let machine = LinearParams::default().standardize(true).bias(Some(1.0));
+    let folds = split::k_folds(labels.len(), 5, SEED)?;
+    let search_params = LinearSearchParams::default()
+        .costs(COSTS)
+        .linear(machine.clone().tolerance(1e-2));
+    let go_on = |_| ControlFlow::Continue(());
+    let surface = search(&search_params.check()?, features, &targets, &folds, &go_on)?;
+    let cost = surface.best().cost;
+
+    let start = Instant::now();
+    let classifier = LinearClassifier::fit(machine.cost(cost), features, &targets)?;
+    let fitting_seconds = start.elapsed().as_secs_f64();
+    let start = Instant::now();
+    let rows = model.transform(&test_texts)?;
+    let features = FeatureBlocks::dense(Features::new(&rows, model.n_features())?);
+    let predicted = classifier.predict(features)?;
+    let prediction_seconds = start.elapsed().as_secs_f64();
+    let right = test
+        .iter()
+        .zip(&predicted)
+        .filter(|(it, class)| label(it) == **class);
+    Ok(serde_json::json!({
+        "embedding_seconds": embedding_seconds,
+        "fitting_seconds": fitting_seconds,
+        "prediction_seconds": prediction_seconds,
+        "cost": cost,
+        "accuracy": right.count() as f64 / test.len() as f64,
+    }))
 }
 
 /// A pair for a peer; `None` if one has no word.

@@ -204,7 +204,9 @@ fn times(out: &mut String, records: &[&Record]) -> Result<()> {
          exact search, which solves a small share of the pairs. Choosing: neighbours of all \
          training documents for K; cross-validation of weighting, D_max and C for WME. Speed-up: \
          neighbours of the test documents over embedding and fitting the training documents and \
-         embedding and predicting the test documents; in brackets over the latter alone.\n"
+         embedding and predicting the test documents; in brackets over the latter alone. The \
+         paper timed neighbours with every pair solved: over those, with POT by way of gensim, the \
+         speed-up is in [the benchmarks](../bench/REPORT.md#exact-nearest-neighbours).\n"
     )?;
     writeln!(
         out,
