@@ -88,7 +88,9 @@ def said_by(*command):
 
 
 def is_dirty():
-    return said_by("git", "status", "--porcelain") != ""
+    """Whether anything is changed but what benchmarks write themselves."""
+    written = [":!bench/records", ":!bench/REPORT.md", ":!docs/*.svg"]
+    return said_by("git", "status", "--porcelain", "--", ".", *written) != ""
 
 
 def cpu():
@@ -106,7 +108,7 @@ def facts():
     return {
         "machine": f"{cpu()}, {os.cpu_count()} cores, {platform.system()} {platform.machine()}",
         "load averages at the end": ", ".join(f"{load:.1f}" for load in os.getloadavg()),
-        "revision": said_by("git", "describe", "--always", "--abbrev=12", "--dirty"),
+        "revision": said_by("git", "rev-parse", "--short=12", "HEAD") + ("-dirty" if is_dirty() else ""),
         "rustc": said_by("rustc", "--version"),
         "Python": platform.python_version(),
     }
