@@ -230,11 +230,18 @@ impl SinkGraph {
             duals: [[0.0; 4]; W],
             added: 0.0,
         };
-        let mut cost = graph.assign(simd, start, &demand, mass);
-        let mut is_solved = graph.balance(simd);
-        // Without those put aside there may be no way for a surplus, either.
-        if start.margin < f64::INFINITY && !(is_solved && graph.has_moved_at_most(start.margin)) {
-            // Where it ended is closer to the truth than where it began.
+        let mut cost;
+        loop {
+            cost = graph.assign(simd, start, &demand, mass);
+            let is_solved = graph.balance(simd);
+            if is_solved && graph.has_moved_at_most(start.margin) {
+                break;
+            }
+            if start.margin == f64::INFINITY {
+                return None;
+            }
+            // Again with nothing put aside, without which there may be no way for a surplus,
+            // either. Where it ended is closer to the truth than where it began.
             let moved = graph.duals.as_flattened();
             for k in 1..M {
                 let dual = start.duals[k] + (moved[k] - moved[0]);
@@ -244,11 +251,6 @@ impl SinkGraph {
             graph.edges_known = 0;
             graph.duals = [[0.0; 4]; W];
             graph.added = 0.0;
-            cost = graph.assign(simd, start, &demand, mass);
-            is_solved = graph.balance(simd);
-        }
-        if !is_solved {
-            return None;
         }
         // From reduced costs to costs: what every sink receives is its demand.
         cost += graph.added + simd.total(sums.first_cost);
