@@ -2,12 +2,16 @@
 //!
 //! Requests that embed texts wait in one queue. A dispatcher takes what has gathered there
 //! while the batch before was worked on, whoever sent it, and embeds it in one go: nothing
-//! is held back for a fuller batch, and under load batches grow by themselves. Only beside a
-//! large batch a second dispatcher takes what comes, so that a few texts need not wait for
-//! thousands; small batches side by side would share fewer words, whose ground costs are
-//! computed once a batch. Everything
-//! else runs as a task of the rayon pool. One number, the requests not yet answered, is
-//! bounded; there is no second limit that could disagree with it.
+//! is held back for a fuller batch, and under load batches grow by themselves. Of very many
+//! requests a batch takes half, so that there is always work while the clients of the other half
+//! read their answers and send their next requests.
+//!
+//! A second dispatcher reads the requests of the next batch meanwhile, and begins with it when the
+//! first has only answers left to write. Beside a large batch it begins at once, so that a few
+//! texts need not wait for thousands; small batches side by side would share fewer words, whose
+//! ground costs are computed once a batch. Everything else runs as a task of the rayon pool. One
+//! number, the requests not yet answered, is bounded; there is no second limit that could disagree
+//! with it.
 
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
@@ -35,6 +39,13 @@ const SMALL_BATCH_BYTES: usize = 64 << 10;
 
 /// Bytes of bodies in one batch, and one request more.
 const BATCH_BYTES: usize = 512 << 10;
+
+/// Bytes of a body that a dispatcher reads itself while it gathers; longer ones are left for all
+/// threads.
+const SHORT_BODY: usize = 4 << 10;
+
+/// So many requests are always taken together.
+const SMALL_CROWD: usize = 8;
 
 /// The body of a request, and the memory it counts for.
 pub(crate) struct Body {
@@ -90,6 +101,8 @@ pub(crate) struct Work {
     queue: Mutex<Queue>,
     arrival: Condvar,
     unanswered: AtomicUsize,
+    /// The most requests that were unanswered at once, lately.
+    crowd: AtomicUsize,
     /// Microseconds a request takes, lately.
     pace: AtomicU64,
     limits: Limits,
@@ -100,8 +113,10 @@ pub(crate) struct Work {
 #[derive(Default)]
 struct Queue {
     jobs: VecDeque<Job>,
-    /// Whether a small batch is worked on: what comes meanwhile waits for it.
+    /// Whether a small batch is being embedded: what comes meanwhile waits for it.
     is_small_batch_at_work: bool,
+    /// Whether a dispatcher gathers a batch.
+    is_gathering: bool,
     is_closed: bool,
 }
 
@@ -124,6 +139,7 @@ impl Work {
             queue: Mutex::default(),
             arrival: Condvar::new(),
             unanswered: AtomicUsize::new(0),
+            crowd: AtomicUsize::new(0),
             pace: AtomicU64::new(1000),
             limits,
             current,
@@ -159,7 +175,8 @@ impl Work {
             _permit: self.permit()?,
         };
         self.lock().jobs.push_back(job);
-        self.arrival.notify_one();
+        // To the one that gathers, if one does.
+        self.arrival.notify_all();
         answer.await.unwrap_or_else(|_| Err(self.failed()))
     }
 
@@ -200,6 +217,7 @@ impl Work {
     fn permit(self: &Arc<Self>) -> ApiResult<Permit> {
         let before = self.unanswered.fetch_add(1, Relaxed);
         let permit = Permit(self.clone());
+        self.crowd.fetch_max(before + 1, Relaxed);
         if before < self.limits.queue {
             return Ok(permit);
         }
@@ -217,41 +235,62 @@ impl Work {
     }
 
     fn dispatch(&self) {
-        while let Some((batch, is_small)) = self.next_batch() {
-            let (start, n_jobs) = (Instant::now(), batch.len());
+        while let Some((batch, turn)) = self.next_batch() {
+            let (start, n_jobs) = (Instant::now(), batch.n_jobs());
             // Replies that are dropped on the way tell their clients.
-            let _ = catch_unwind(AssertUnwindSafe(|| self.embed_batch(batch)));
+            let _ = catch_unwind(AssertUnwindSafe(|| self.embed_batch(batch, turn)));
             self.keep_pace(start, n_jobs);
-            if is_small {
-                self.lock().is_small_batch_at_work = false;
-                self.arrival.notify_one();
-            }
         }
     }
 
-    /// What has gathered, and whether it is small; waits for the first request.
-    fn next_batch(&self) -> Option<(Vec<Job>, bool)> {
+    /// What has gathered when it may begin, and the turn of a small batch; waits for the first
+    /// request.
+    fn next_batch(&self) -> Option<(Batch, Option<Turn<'_>>)> {
         let mut queue = self.lock();
-        while queue.jobs.is_empty() || queue.is_small_batch_at_work {
+        while queue.jobs.is_empty() || queue.is_gathering {
             if queue.is_closed && queue.jobs.is_empty() {
                 return None;
             }
-            queue = self
-                .arrival
-                .wait(queue)
-                .unwrap_or_else(PoisonError::into_inner);
+            queue = self.wait(queue);
         }
-        let (mut batch, mut n_bytes) = (Vec::new(), 0);
-        while n_bytes < BATCH_BYTES {
-            let Some(job) = queue.jobs.pop_front() else {
-                break;
-            };
-            n_bytes += job.body.bytes.len();
-            batch.push(job);
+        queue.is_gathering = true;
+        let _gathering = Gathering(self);
+        let crowd = self.crowd.load(Relaxed);
+        self.crowd.store(crowd - crowd / 8, Relaxed);
+        let most = crowd.div_ceil(2).max(SMALL_CROWD);
+        let mut batch = Batch::default();
+        loop {
+            let mut short = Vec::new();
+            while batch.n_bytes < BATCH_BYTES && batch.n_jobs() + short.len() < most {
+                let Some(job) = queue.jobs.pop_front() else {
+                    break;
+                };
+                batch.n_bytes += job.body.bytes.len();
+                match job.body.bytes.len() <= SHORT_BODY {
+                    true => short.push(job),
+                    false => batch.jobs.push(job),
+                }
+            }
+            if !queue.is_small_batch_at_work {
+                batch.jobs.extend(short);
+                let is_small = batch.n_bytes <= SMALL_BATCH_BYTES;
+                queue.is_small_batch_at_work = is_small;
+                drop(queue);
+                return Some((batch, is_small.then_some(Turn(self))));
+            }
+            if short.is_empty() {
+                queue = self.wait(queue);
+                continue;
+            }
+            drop(queue);
+            batch.prepare(short, self);
+            queue = self.lock();
         }
-        let is_small = n_bytes <= SMALL_BATCH_BYTES;
-        queue.is_small_batch_at_work |= is_small;
-        Some((batch, is_small))
+    }
+
+    fn wait<'q>(&self, queue: MutexGuard<'q, Queue>) -> MutexGuard<'q, Queue> {
+        let woken = self.arrival.wait(queue);
+        woken.unwrap_or_else(PoisonError::into_inner)
     }
 
     fn keep_pace(&self, start: Instant, n_requests: usize) {
@@ -260,25 +299,37 @@ impl Work {
         self.pace.store((7 * before + now) / 8, Relaxed);
     }
 
-    fn embed_batch(&self, batch: Vec<Job>) {
+    fn embed_batch(&self, batch: Batch, turn: Option<Turn<'_>>) {
+        let Batch {
+            prepared,
+            jobs: mut unread,
+            ..
+        } = batch;
+        let current = self.current.get();
+        let mut jobs = Vec::new();
+        for (served, prepared) in prepared {
+            // Read before the models were replaced: again with those of now.
+            match &current {
+                Ok(current) if Arc::ptr_eq(current, &served) => jobs.push(prepared),
+                _ => unread.push(prepared.job),
+            }
+        }
         // Clients that have left need no answer.
-        let batch: Vec<Job> = batch
-            .into_iter()
-            .filter(|job| !job.reply.is_closed())
-            .collect();
-        let served = match self.current.get() {
+        unread.retain(|job| !job.reply.is_closed());
+        let served = match current {
             Ok(served) => served,
             Err(error) => {
-                batch
+                unread
                     .into_iter()
                     .for_each(|job| job.answer(Err(error.clone())));
                 return;
             }
         };
-        let mut jobs: Vec<Prepared> = batch
-            .into_par_iter()
-            .filter_map(|job| Prepared::new(job, &served, &self.limits))
-            .collect();
+        jobs.par_extend(
+            unread
+                .into_par_iter()
+                .filter_map(|job| Prepared::new(job, &served, &self.limits)),
+        );
         let documents = jobs
             .iter_mut()
             .flat_map(|job| std::mem::take(&mut job.documents));
@@ -312,6 +363,8 @@ impl Work {
                 .for_each(|prepared| prepared.job.answer(Err(error.clone())));
             return;
         }
+        // The next batch begins while the answers to this one are written.
+        drop(turn);
         let mut from = 0;
         let parts = jobs.into_iter().map(|job| {
             let to = from + job.texts.len() * width;
@@ -331,6 +384,62 @@ impl Work {
             };
             job.answer(Ok(finish(&embedded)));
         });
+    }
+}
+
+/// Requests that are embedded together.
+#[derive(Default)]
+struct Batch {
+    /// Those that were read, and what was served then.
+    prepared: Vec<(Arc<Served>, Prepared)>,
+    /// Those that were not.
+    jobs: Vec<Job>,
+    n_bytes: usize,
+}
+
+impl Batch {
+    fn n_jobs(&self) -> usize {
+        self.prepared.len() + self.jobs.len()
+    }
+
+    /// Reads requests, by this thread.
+    fn prepare(&mut self, jobs: Vec<Job>, work: &Work) {
+        let Ok(served) = work.current.get() else {
+            self.jobs.extend(jobs);
+            return;
+        };
+        for job in jobs {
+            if job.reply.is_closed() {
+                continue;
+            }
+            // A panic drops the reply, which tells the client.
+            let prepared = catch_unwind(AssertUnwindSafe(|| {
+                Prepared::new(job, &served, &work.limits)
+            }));
+            if let Ok(Some(prepared)) = prepared {
+                self.prepared.push((served.clone(), prepared));
+            }
+        }
+    }
+}
+
+/// While it lives, a dispatcher gathers a batch.
+struct Gathering<'w>(&'w Work);
+
+impl Drop for Gathering<'_> {
+    fn drop(&mut self) {
+        self.0.lock().is_gathering = false;
+        self.0.arrival.notify_all();
+    }
+}
+
+/// The turn of a small batch; the next has its turn when this is dropped.
+struct Turn<'w>(&'w Work);
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.0.lock().is_small_batch_at_work = false;
+        self.0.arrival.notify_all();
     }
 }
 
@@ -354,14 +463,17 @@ impl Prepared {
     /// `None` if the job was answered: it cannot be done.
     fn new(job: Job, served: &Served, limits: &Limits) -> Option<Self> {
         let read = (job.read)(&job.body.bytes, served, limits);
+        // A dispatcher that reads a short request must not wait for other threads.
+        let is_short = job.body.bytes.len() <= SHORT_BODY;
         let counted = read.and_then(|request| {
-            let numbered = request.texts.par_iter().enumerate();
-            let counts: ApiResult<Vec<WordCounts>> = numbered
-                .map(|(index, text)| {
-                    let counts = served.embedding.word_counts(text);
-                    check_words(&counts, limits, || (request.name)(index)).map(|()| counts)
-                })
-                .collect();
+            let count = |(index, text): (usize, &String)| {
+                let counts = served.embedding.word_counts(text);
+                check_words(&counts, limits, || (request.name)(index)).map(|()| counts)
+            };
+            let counts: ApiResult<Vec<WordCounts>> = match is_short {
+                true => request.texts.iter().enumerate().map(count).collect(),
+                false => request.texts.par_iter().enumerate().map(count).collect(),
+            };
             Ok((counts?, request.finish))
         });
         let (counts, finish) = match counted {
@@ -371,7 +483,11 @@ impl Prepared {
                 return None;
             }
         };
-        let documents = served.embedding.documents().documents(&counts);
+        let model = served.embedding.documents();
+        let documents = match is_short {
+            true => counts.iter().map(|counts| model.document(counts)).collect(),
+            false => model.documents(&counts),
+        };
         let pairs = documents.iter().zip(&counts);
         let texts = pairs.map(|(document, counts)| EmbeddedText {
             n_words: counts.n_known + counts.n_unknown,

@@ -6,7 +6,7 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use super::statistics::EmbeddingStatistics;
-use super::transform::{Gathered, Transform};
+use super::transform::Transform;
 use crate::accelerator::{Accelerator, DistanceBatch};
 use crate::document::Document;
 use crate::error::{Error, Result};
@@ -41,23 +41,17 @@ impl Transform<'_> {
             .zip(out.chunks_mut(n_rows * n_features));
         for (documents, out) in blocks {
             let clock = Instant::now();
-            let block = Gathered::new(self, documents)?;
-            let words: Vec<u32> = block
-                .rows
-                .iter()
-                .flat_map(|row| &row.words)
-                .copied()
-                .collect();
+            let (rows, distinct) = self.number(documents);
+            let vectors = self.vectors(&distinct)?;
+            let words = rows.iter().flat_map(|row| &row.words);
+            let words: Vec<u32> = words.copied().collect();
             // A row without words here has no weights either: its distances are known.
-            let weights = block
-                .rows
-                .iter()
-                .flat_map(|row| &row.weights[..row.words.len()]);
+            let weights = rows.iter().flat_map(|row| &row.weights[..row.words.len()]);
             let weights: Vec<f64> = weights.copied().collect();
             let batch = DistanceBatch {
                 dim,
-                vectors: &block.vectors,
-                starts: &starts(block.rows.iter().map(|row| row.words.len())),
+                vectors: &vectors,
+                starts: &starts(rows.iter().map(|row| row.words.len())),
                 words: &words,
                 weights: &weights,
                 random_starts: &random_starts,
@@ -71,7 +65,7 @@ impl Transform<'_> {
             })?;
             out.par_chunks_mut(n_features)
                 .zip(distances.par_chunks(n_features))
-                .zip(&block.rows)
+                .zip(&rows)
                 .for_each(|((features, computed), row)| {
                     // Features may be subnormal numbers: the exponentials of great distances.
                     let _ieee = IeeeArithmetic::enter();

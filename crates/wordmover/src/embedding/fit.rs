@@ -22,6 +22,7 @@ use super::model::WordMoversEmbedding;
 use super::params::{EmbeddingParams, Gamma};
 use super::post_processing::{FittedPostProcessing, PostProcessing};
 use super::sample::{self, Sample, SampleDistances};
+use super::small_block::PreparedTiles;
 use super::statistics::EmbeddingStatistics;
 use super::transform::{CostPrecision, Threads, Transform};
 
@@ -300,6 +301,7 @@ impl DrawnEmbedding {
             post_processing,
             rounds_distances: true,
             sample: self.sample.clone(),
+            prepared: PreparedTiles::default(),
         })
     }
 
@@ -374,6 +376,7 @@ fn distances(
         random_documents,
         precision: CostPrecision::Single,
         known: None,
+        prepared: None,
         threads: Threads::All,
     };
     let mut out = vec![0.0; sampled.len() * random_documents.len()];

@@ -15,6 +15,7 @@ mod model;
 mod params;
 mod post_processing;
 pub(crate) mod sample;
+pub(crate) mod small_block;
 mod statistics;
 mod tile;
 pub(crate) mod transform;

@@ -20,6 +20,7 @@ use super::fit::{Fitter, draw, needs_sample};
 use super::params::{EmbeddingParams, Gamma};
 use super::post_processing::FittedPostProcessing;
 use super::sample::SampleDistances;
+use super::small_block::PreparedTiles;
 use super::statistics::EmbeddingStatistics;
 use super::transform::{self, CostPrecision, Threads, Transform};
 
@@ -65,6 +66,8 @@ pub struct WordMoversEmbedding {
     pub(crate) rounds_distances: bool,
     /// Distances of documents that it was fitted on, as long as it stays in memory.
     pub(crate) sample: SampleDistances,
+    /// For a few documents at a time.
+    pub(crate) prepared: PreparedTiles,
 }
 
 impl WordMoversEmbedding {
@@ -121,6 +124,7 @@ impl WordMoversEmbedding {
             post_processing: FittedPostProcessing::default(),
             rounds_distances: true,
             sample: SampleDistances::default(),
+            prepared: PreparedTiles::default(),
         })
     }
 
@@ -287,6 +291,7 @@ impl WordMoversEmbedding {
             random_documents: &self.random_documents,
             precision: CostPrecision::Single,
             known: Some(&self.sample).filter(|_| self.rounds_distances),
+            prepared: Some(&self.prepared),
             threads: Threads::All,
         }
     }
@@ -330,7 +335,12 @@ impl WordMoversEmbedding {
         let mut transform = self.features_transform();
         if !all {
             some = self.random_documents.range(random_documents);
-            (transform.random_documents, transform.known) = (&some, None);
+            transform = Transform {
+                random_documents: &some,
+                known: None,
+                prepared: None,
+                ..transform
+            };
         }
         let round = |_, distance| distance as f32;
         transform.map_distances(documents, out, f32::INFINITY, round, progress)

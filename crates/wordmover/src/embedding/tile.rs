@@ -5,10 +5,10 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::transform::{CostPrecision, Gathered, Row, Target};
+use super::transform::{CostPrecision, Row, Target};
 use crate::error::Result;
 use crate::float_environment::IeeeArithmetic;
-use crate::ground::direct::{self, Columns};
+use crate::ground::direct;
 use crate::ground::product::{self, PackedColumns, PackedRows};
 use crate::random_documents::RandomDocuments;
 use crate::space::Metric;
@@ -46,104 +46,119 @@ pub(super) fn widest_tile(random_documents: &RandomDocuments) -> usize {
     lengths.max().unwrap_or(0).max(TILE_WORDS)
 }
 
-/// The documents of a block and the vectors of their words.
-pub(super) struct DocumentBlock<'d> {
-    dim: usize,
-    metric: Metric,
-    words: Words,
-    pub documents: Vec<Row<'d>>,
-}
-
-/// Word vectors, ready for one of the two ways to ground costs.
-enum Words {
-    Direct(Vec<f32>),
+/// Vectors of words, ready for one of the two ways to ground costs.
+pub(super) enum Words<'v> {
+    Direct { vectors: &'v [f32], dim: usize },
     Packed(PackedRows),
 }
 
-impl<'d> DocumentBlock<'d> {
-    pub fn new(target: Target<'_>, block: Gathered<'d>) -> Self {
-        let Gathered { rows, vectors } = block;
-        let (dim, metric) = (target.random_documents.dim(), target.metric);
-        let words = match (target.precision, metric) {
-            (CostPrecision::Single, Metric::Euclidean) => {
-                Words::Packed(PackedRows::new(&vectors, dim))
-            }
-            _ => Words::Direct(vectors),
-        };
-        DocumentBlock {
-            dim,
-            metric,
-            words,
-            documents: rows,
+impl<'v> Words<'v> {
+    /// Of vectors one after the other.
+    pub fn new(target: Target<'_>, vectors: &'v [f32]) -> Self {
+        let dim = target.random_documents.dim();
+        match target.takes_products() {
+            true => Words::Packed(PackedRows::new(vectors, dim)),
+            false => Words::Direct { vectors, dim },
         }
     }
 
-    /// Number of its distinct words, filled up.
-    pub fn n_words(&self) -> usize {
-        match &self.words {
-            Words::Direct(vectors) => vectors.len() / self.dim,
-            Words::Packed(rows) => rows.n_padded(),
+    /// Fills a table with a row of ground costs for each word, and some rows more. By this
+    /// thread.
+    pub fn costs(&self, tile: &TileColumns, table: &mut Vec<f64>) {
+        match (self, &tile.columns) {
+            (Words::Direct { vectors, dim }, Columns::Direct(columns)) => {
+                table.resize(vectors.len() / dim * columns.width(), 0.0);
+                direct::costs(vectors, columns, table);
+            }
+            (Words::Packed(rows), Columns::Packed(columns)) => {
+                table.resize(rows.n_padded() * columns.width(), 0.0);
+                product::costs(rows.all(), columns, table);
+            }
+            _ => unreachable!("words and columns are made for the same way"),
         }
     }
 
-    /// Ground costs from the block's words to the words of a tile, by all threads or by this
-    /// one alone.
-    pub fn costs<'t>(
-        &self,
-        random_documents: &RandomDocuments,
-        tile: Range<usize>,
-        costs: &'t mut Vec<f64>,
-        by_all_threads: bool,
-    ) -> TileCosts<'t> {
-        let random_words = random_documents.words_of_range(tile.clone());
-        let width = match &self.words {
-            Words::Direct(vectors) => {
-                let columns = Columns::with_metric(random_words, self.dim, self.metric);
+    /// The same by all threads.
+    pub fn costs_by_all_threads(&self, tile: &TileColumns, table: &mut Vec<f64>) {
+        match (self, &tile.columns) {
+            (Words::Direct { vectors, dim }, Columns::Direct(columns)) => {
                 let width = columns.width();
-                costs.resize(vectors.len() / self.dim * width, 0.0);
-                match by_all_threads {
-                    false => direct::costs(vectors, &columns, costs),
-                    true => costs
-                        .par_chunks_mut(WORDS_PER_TASK * width)
-                        .zip(vectors.par_chunks(WORDS_PER_TASK * self.dim))
-                        .for_each(|(costs, vectors)| direct::costs(vectors, &columns, costs)),
-                }
-                width
+                table.resize(vectors.len() / dim * width, 0.0);
+                table
+                    .par_chunks_mut(WORDS_PER_TASK * width)
+                    .zip(vectors.par_chunks(WORDS_PER_TASK * dim))
+                    .for_each(|(costs, vectors)| direct::costs(vectors, columns, costs));
             }
-            Words::Packed(rows) => {
-                let columns = PackedColumns::new(random_words, self.dim);
+            (Words::Packed(rows), Columns::Packed(columns)) => {
                 let width = columns.width();
-                costs.resize(rows.n_padded() * width, 0.0);
-                match by_all_threads {
-                    false => product::costs(rows.all(), &columns, costs),
-                    true => costs
-                        .par_chunks_mut(GROUPS_PER_TASK * product::ROWS * width)
-                        .zip(rows.parts(GROUPS_PER_TASK))
-                        .for_each(|(costs, rows)| product::costs(rows, &columns, costs)),
-                }
-                width
+                table.resize(rows.n_padded() * width, 0.0);
+                table
+                    .par_chunks_mut(GROUPS_PER_TASK * product::ROWS * width)
+                    .zip(rows.parts(GROUPS_PER_TASK))
+                    .for_each(|(costs, rows)| product::costs(rows, columns, costs));
             }
+            _ => unreachable!("words and columns are made for the same way"),
+        }
+    }
+}
+
+/// The words of a tile of random documents.
+#[derive(Debug)]
+pub(super) struct TileColumns {
+    pub documents: Range<usize>,
+    /// Columns of each random document.
+    sinks: Vec<Range<usize>>,
+    columns: Columns,
+}
+
+/// Random words, ready for one of the two ways to ground costs.
+#[derive(Debug)]
+enum Columns {
+    Direct(direct::Columns),
+    Packed(PackedColumns),
+}
+
+impl TileColumns {
+    pub fn new(target: Target<'_>, documents: Range<usize>) -> Self {
+        let random_documents = target.random_documents;
+        let (dim, metric) = (random_documents.dim(), target.metric);
+        let words = random_documents.words_of_range(documents.clone());
+        let columns = match target.takes_products() {
+            true => Columns::Packed(PackedColumns::new(words, dim)),
+            false => Columns::Direct(direct::Columns::with_metric(words, dim, metric)),
         };
         let mut start = 0;
-        let sinks = tile.clone().map(|j| {
+        let sinks = documents.clone().map(|j| {
             let sinks = start..start + random_documents.document_len(j);
             start = sinks.end;
             sinks
         });
-        TileCosts {
+        TileColumns {
             sinks: sinks.collect(),
-            documents: tile,
-            width,
-            costs,
+            documents,
+            columns,
+        }
+    }
+
+    /// Length of a row of costs.
+    pub fn width(&self) -> usize {
+        match &self.columns {
+            Columns::Direct(columns) => columns.width(),
+            Columns::Packed(columns) => columns.width(),
         }
     }
 }
 
-/// Ground costs from a block's words (rows) to the words of some random documents.
+impl Target<'_> {
+    /// Whether ground costs are computed by products of matrices.
+    fn takes_products(self) -> bool {
+        (self.precision, self.metric) == (CostPrecision::Single, Metric::Euclidean)
+    }
+}
+
+/// Ground costs from some words (rows) to the words of some random documents.
 pub(super) struct TileCosts<'t> {
-    pub documents: Range<usize>,
-    /// Columns of each random document.
-    sinks: Vec<Range<usize>>,
+    tile: &'t TileColumns,
     width: usize,
     costs: &'t [f64],
 }
@@ -156,7 +171,15 @@ pub(super) struct Scratch {
     demand: Vec<f64>,
 }
 
-impl TileCosts<'_> {
+impl<'t> TileCosts<'t> {
+    pub fn new(tile: &'t TileColumns, costs: &'t [f64]) -> Self {
+        TileCosts {
+            tile,
+            width: tile.width(),
+            costs,
+        }
+    }
+
     /// One document's features for the random documents of the tile.
     pub fn solve<T: Copy>(
         &self,
@@ -169,7 +192,7 @@ impl TileCosts<'_> {
         // Features may be subnormal numbers: the exponentials of great distances.
         let _ieee = IeeeArithmetic::enter();
         if let Some(known) = document.known {
-            for (out, j) in features.iter_mut().zip(self.documents.clone()) {
+            for (out, j) in features.iter_mut().zip(self.tile.documents.clone()) {
                 *out = feature(j, f64::from(known[j]));
             }
             return Ok(());
@@ -180,8 +203,8 @@ impl TileCosts<'_> {
         }
         for ((out, sinks), j) in features
             .iter_mut()
-            .zip(&self.sinks)
-            .zip(self.documents.clone())
+            .zip(&self.tile.sinks)
+            .zip(self.tile.documents.clone())
         {
             self.gather(&document.words, sinks, &mut scratch.costs);
             scratch.demand.clear();

@@ -212,6 +212,7 @@ impl ModelFile {
             post_processing: self.post_processing,
             rounds_distances: self.rounds_distances,
             sample: Default::default(),
+            prepared: Default::default(),
             params,
         })
     }

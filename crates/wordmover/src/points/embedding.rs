@@ -7,7 +7,7 @@ use crate::checked::within;
 use crate::embedding::features::RawFeature;
 use crate::embedding::fit::{GAMMA_DOCUMENTS, GAMMA_RANDOM_DOCUMENTS, inverse_median};
 use crate::embedding::sample::Sample;
-use crate::embedding::transform::{CostPrecision, Gathered, Row, Target, Threads};
+use crate::embedding::transform::{Block, CostPrecision, Row, Target, Threads};
 use crate::embedding::{EmbeddingStatistics, Gamma};
 use crate::error::{Error, Result};
 use crate::random_documents::RandomDocuments;
@@ -119,6 +119,7 @@ impl PointSetEmbedding {
                     metric: params.metric,
                     precision: CostPrecision::Single,
                     threads: Threads::All,
+                    prepared: None,
                 };
                 let round = |_, distance: f64| distance as f32;
                 map(
@@ -237,6 +238,7 @@ impl PointSetEmbedding {
             metric: self.params.metric,
             precision,
             threads: Threads::All,
+            prepared: None,
         }
     }
 
@@ -302,7 +304,7 @@ fn map<T: Copy + Default + Send + Sync>(
 }
 
 /// The points of some sets, numbered one after the other.
-fn gather<'s>(sets: &'s PointSets, chosen: &[usize]) -> Gathered<'s> {
+fn gather<'s>(sets: &'s PointSets, chosen: &[usize]) -> Block<'s> {
     let (mut vectors, mut rows, mut first) = (Vec::new(), Vec::new(), 0);
     for &set in chosen {
         vectors.extend_from_slice(sets.points(set));
@@ -314,5 +316,5 @@ fn gather<'s>(sets: &'s PointSets, chosen: &[usize]) -> Gathered<'s> {
         });
         first += n;
     }
-    Gathered { rows, vectors }
+    Block { rows, vectors }
 }

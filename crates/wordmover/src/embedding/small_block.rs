@@ -1,0 +1,136 @@
+//! Few documents, as in a service: a tile of random documents for each thread, which wait for
+//! each other only once. The tiles are prepared once: for a single short text, packing the random
+//! words would take as long as the products with them.
+
+use std::cell::RefCell;
+use std::ops::ControlFlow;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use rayon::prelude::*;
+
+use super::statistics::EmbeddingStatistics;
+use super::tile::{Scratch, TileColumns, TileCosts, Words, tiles, widest_tile};
+use super::transform::{Block, Target, Threads, lap_from};
+use crate::error::{Error, Result};
+
+/// Documents of a small block, and costs of a tile of it, 4 MiB at most: every thread can have
+/// them for itself. With more documents, waiting for each other costs threads nothing.
+const SMALL_BLOCK: usize = 256;
+const SMALL_TABLE: usize = 1 << 19;
+
+/// Random words to a tile of a small block, unless one random document has more: 512 features
+/// make 28 tiles, so that no thread of a dozen is idle for long.
+const SMALL_TILE_WORDS: usize = 64;
+
+/// Coordinates of prepared random words at most, 16 MiB; more are packed for each block.
+const MOST_PREPARED: usize = 1 << 22;
+
+/// Distances of a small block between two calls of `progress`: a second for the longest documents.
+const DISTANCES_AT_ONCE: usize = 1 << 15;
+
+thread_local! {
+    /// What a thread needs for a tile of a small block, kept for the next one: fresh memory
+    /// would take as long to map as to fill.
+    static MEMORY: RefCell<(Vec<f64>, Scratch)> = RefCell::default();
+}
+
+/// The tiles of a model's random documents, made when they are first needed.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct PreparedTiles(Arc<OnceLock<Vec<TileColumns>>>);
+
+impl Target<'_> {
+    /// Whether so many documents with so many distinct words go this way.
+    pub(super) fn is_small(self, n_documents: usize, n_words: usize) -> bool {
+        let width = widest_tile(self.random_documents);
+        self.threads == Threads::Caller
+            || n_documents <= SMALL_BLOCK && n_words * width <= SMALL_TABLE
+    }
+
+    fn n_threads(self) -> usize {
+        match self.threads {
+            Threads::Caller => 1,
+            Threads::All => rayon::current_num_threads(),
+        }
+    }
+
+    fn small_tiles(self) -> Vec<TileColumns> {
+        let tiles = tiles(self.random_documents, SMALL_TILE_WORDS).into_iter();
+        tiles.map(|tile| TileColumns::new(self, tile)).collect()
+    }
+
+    /// [`map_block`](Target::map_block) for a small block.
+    pub(super) fn map_small_block<T: Copy + Send + Sync>(
+        self,
+        block: &Block<'_>,
+        clock: Instant,
+        out: &mut [T],
+        empty: T,
+        feature: &(impl Fn(usize, f64) -> T + Sync),
+        progress: &mut dyn FnMut(&EmbeddingStatistics) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let n_features = self.random_documents.len();
+        let n_coordinates = self.random_documents.words_of_range(0..n_features).len();
+        let unprepared;
+        let tiles = match self.prepared {
+            Some(PreparedTiles(tiles)) if n_coordinates <= MOST_PREPARED => {
+                tiles.get_or_init(|| self.small_tiles())
+            }
+            _ => {
+                unprepared = self.small_tiles();
+                &unprepared
+            }
+        };
+        let words = Words::new(self, &block.vectors);
+        let mut wall = lap_from(clock);
+        let of_tile = |tile: &TileColumns, memory: &mut (Vec<f64>, Scratch)| {
+            let (table, scratch) = memory;
+            let mut lap = lap_from(Instant::now());
+            words.costs(tile, table);
+            let ground_costs = lap();
+            let costs = TileCosts::new(tile, table);
+            let mut features = vec![empty; block.rows.len() * tile.documents.len()];
+            let rows = features.chunks_exact_mut(tile.documents.len());
+            for (document, features) in block.rows.iter().zip(rows) {
+                costs.solve(document, features, empty, feature, scratch)?;
+            }
+            if table.capacity() > SMALL_TABLE {
+                *table = Vec::new();
+            }
+            Ok((features, ground_costs, lap()))
+        };
+        let of_tile = |tile| MEMORY.with_borrow_mut(|memory| of_tile(tile, memory));
+        let n_each = (n_features * block.rows.len()).div_ceil(tiles.len().max(1));
+        let at_once = (DISTANCES_AT_ONCE / n_each.max(1)).max(self.n_threads());
+        for tiles in tiles.chunks(at_once) {
+            let solved: Vec<_> = match self.threads {
+                Threads::Caller => tiles.iter().map(of_tile).collect::<Result<_>>()?,
+                Threads::All => tiles.par_iter().map(of_tile).collect::<Result<_>>()?,
+            };
+            let (mut ground_costs, mut all, mut n_random) = (Duration::ZERO, Duration::ZERO, 0);
+            for (tile, (features, costs, transport)) in tiles.iter().zip(solved) {
+                let tile = tile.documents.clone();
+                let rows = features.chunks_exact(tile.len());
+                for (out, features) in out.chunks_exact_mut(n_features).zip(rows) {
+                    out[tile.clone()].copy_from_slice(features);
+                }
+                ground_costs += costs;
+                all += costs + transport;
+                n_random += tile.len();
+            }
+            // Threads worked side by side: the time on the wall is shared out as theirs was.
+            let wall = wall();
+            let share = ground_costs.as_secs_f64() / all.as_secs_f64().max(1e-9);
+            let ground_costs = wall.mul_f64(share);
+            let done = EmbeddingStatistics {
+                distances: (block.rows.len() * n_random) as u64,
+                ground_costs,
+                transport: wall.saturating_sub(ground_costs),
+            };
+            if progress(&done).is_break() {
+                return Err(Error::Interrupted);
+            }
+        }
+        Ok(())
+    }
+}
