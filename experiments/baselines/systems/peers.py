@@ -6,8 +6,14 @@ import numpy as np
 from choice import linear, say
 from corpus import Documents, Outcome, Split
 
-EPOCHS, BUCKETS = 25, 200_000
-FASTTEXT = [{"lr": lr, "wordNgrams": n} for n in (1, 2) for lr in (0.1, 0.3, 0.5, 1.0)]
+BUCKETS = 200_000
+# Small corpora need many epochs: with 25 of them OHSUMED has half the accuracy of TF-IDF.
+FASTTEXT = [
+    {"lr": lr, "wordNgrams": n, "epoch": epochs}
+    for epochs, rates in ((25, (0.1, 0.3, 0.5, 1.0)), (200, (0.3, 1.0)))
+    for n in (1, 2)
+    for lr in rates
+]
 
 
 def tfidf_svm(split: Split) -> Outcome:
@@ -29,14 +35,14 @@ def tfidf_svm(split: Split) -> Outcome:
 
 
 def fasttext(split: Split) -> Outcome:
-    """fastText's classifier; rate and n-grams of words are chosen on a tenth of the training
+    """fastText's classifier; rate, epochs and n-grams of words are chosen on a tenth of the training
     documents held out."""
     import tempfile
     from pathlib import Path
 
     import fasttext as library
 
-    outcome = Outcome(parameters={"epochs": EPOCHS, "dimension": 100, "buckets": BUCKETS})
+    outcome = Outcome(parameters={"dimension": 100, "buckets": BUCKETS})
 
     def write(path: Path, documents: Documents, chosen: np.ndarray) -> str:
         lines = (f"__label__{documents.labels[i]} {' '.join(documents.words[i])}" for i in chosen)
@@ -45,7 +51,7 @@ def fasttext(split: Split) -> Outcome:
 
     def fit(path: str, options: dict):
         return library.train_supervised(
-            path, epoch=EPOCHS, dim=100, bucket=BUCKETS, thread=1, seed=split.seed, verbose=0, **options
+            path, dim=100, bucket=BUCKETS, thread=1, seed=split.seed, verbose=0, **options
         )
 
     def predict(model, documents: Documents, chosen: np.ndarray) -> np.ndarray:
