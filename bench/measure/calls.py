@@ -2,10 +2,11 @@
 
 1. `transform([text])` of so many distinct texts: the median of each block of calls, drawn.
 2. The same texts, and a call whose work is next to nothing (one feature, one word), beside the
-   same calls of the library in Rust, in turns: the difference is the way from Python to the
-   library and back.
+   same calls of the library in Rust, in turns, on one thread and on all: the difference is the
+   way from Python to the library and back, and with several threads also when they are woken.
 """
 
+import os
 import statistics
 import subprocess
 import time
@@ -27,8 +28,12 @@ def timed(embedding, documents):
     return times
 
 
-def overhead(embedding, words, turns, run):
+def overhead(embedding, words, turns, run, threads):
     """Microseconds of a call of `transform` and of the library, in turns: medians."""
+    from wordmover import set_num_threads
+
+    set_num_threads(threads)
+    variables = os.environ | {"RAYON_NUM_THREADS": str(threads)}
     model, lines = run.scratch / "single.wme", run.scratch / "words.txt"
     embedding.save(model)
     lines.write_text("\n".join(words) + "\n")
@@ -36,7 +41,7 @@ def overhead(embedding, words, turns, run):
     python, library = [], []
     for _ in range(turns):
         python.append(statistics.median(timed(embedding, words)))
-        said = environment.call(program, model, lines, stdout=subprocess.PIPE)
+        said = environment.call(program, model, lines, stdout=subprocess.PIPE, env=variables)
         library.append(statistics.median(map(float, said.split())))
     return statistics.median(python), statistics.median(library)
 
@@ -78,13 +83,15 @@ def measure(parameters, run):
     first, last = (statistics.median(part) for part in (medians[:tenth], medians[-tenth:]))
     small = WordMoversEmbedding(n_features=1, d_max=1, components="keep").fit(fitted)
     words = ["goat", "sea", "ship", "bread", "honey"] * (parameters.block // 5)
+    some, cores = documents[: parameters.block], os.cpu_count() or 1
     beside = [
-        [name, *pair, pair[0] - pair[1]]
-        for name, pair in [
-            ("one feature of one word", overhead(small, words, parameters.turns, run)),
-            (f"{parameters.features} features of a text",
-             overhead(embedding, documents[: parameters.block], parameters.turns, run)),
+        [name, n, *pair, pair[0] - pair[1]]
+        for name, made, what in [
+            ("one feature of one word", small, words),
+            (f"{parameters.features} features of a text", embedding, some),
         ]
+        for n in sorted({1, cores})
+        for pair in [overhead(made, what, parameters.turns, run, n)]
     ]
     run.text(f"{parameters.calls} distinct texts, {parameters.features} features, one call each; "
              "microseconds.")
@@ -94,7 +101,7 @@ def measure(parameters, run):
     ])
     run.text(f"Beside the same calls in Rust, {parameters.block} of them, median of "
              f"{parameters.turns} turns; the difference is Python's (the bar is 50).")
-    run.table([("", "text"), ("from Python", ".1f"), ("in Rust", ".1f"), ("difference", ".1f")],
-              beside)
+    run.table([("", "text"), ("threads", "d"), ("from Python", ".1f"), ("in Rust", ".1f"),
+               ("difference", ".1f")], beside)
     if run.is_recorded:
         DRAWING.write_text(draw(medians, parameters.block), encoding="utf-8")
