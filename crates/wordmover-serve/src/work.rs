@@ -276,7 +276,7 @@ impl Work {
                 let is_small = batch.n_bytes <= SMALL_BATCH_BYTES;
                 queue.is_small_batch_at_work = is_small;
                 drop(queue);
-                return Some((batch, is_small.then_some(Turn(self))));
+                return Some((batch, is_small.then(|| Turn(self))));
             }
             if short.is_empty() {
                 queue = self.wait(queue);
@@ -315,6 +315,7 @@ impl Work {
             }
         }
         // Clients that have left need no answer.
+        jobs.retain(|prepared: &Prepared| !prepared.job.reply.is_closed());
         unread.retain(|job| !job.reply.is_closed());
         let served = match current {
             Ok(served) => served,
