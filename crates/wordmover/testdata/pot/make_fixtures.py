@@ -58,6 +58,10 @@ class Proof(NamedTuple):
         return abs(self.gap) <= GAP_TOLERANCE * self.cost
 
 
+# Sizes beyond the schedule, after all others, so that those keep their seeds.
+LARGE = [(1000, 1000, 50), (2000, 2000, 10), (2000, 2000, 50), (2000, 21, 50)]
+
+
 def schedule() -> list[Row]:
     """The sizes. They are stored in the file, so only the problems themselves need rebuilding."""
     stream = problems.Stream(2024)
@@ -113,6 +117,8 @@ def schedule() -> list[Row]:
     for kind in problems.KINDS:
         for i, (n, m, dim) in enumerate(sizes[kind]):
             rows.append(Row(f"{kind}-{i:04}", kind, len(rows) + 1, n, m, dim))
+    for i, (n, m, dim) in enumerate(LARGE, start=len(sizes["pairs"])):
+        rows.append(Row(f"pairs-{i:04}", "pairs", len(rows) + 1, n, m, dim))
     return rows
 
 
