@@ -54,11 +54,7 @@ impl DistanceTable {
 
     /// Sees to it that the distances to the first random documents are there.
     pub fn extend(&mut self, n_columns: usize, cache: &Cache, reporter: &Reporter) -> Result<()> {
-        let n_columns = n_columns.next_multiple_of(COLUMNS);
-        if self.embedding.n_features() < n_columns {
-            let params = self.embedding.params().clone().n_features(n_columns);
-            self.embedding = WordMoversEmbedding::draw(params, self.training.model.clone())?;
-        }
+        self.draw(n_columns)?;
         let places: Vec<_> = self.places(n_columns).skip(self.tiles.len()).collect();
         let mut tiles = Vec::with_capacity(places.len());
         let mut n_missing = 0;
@@ -80,6 +76,16 @@ impl DistanceTable {
                 None => self.compute(tile, block, cache, reporter)?,
             };
             self.tiles.push(values);
+        }
+        Ok(())
+    }
+
+    /// Sees to it that the first random documents are there.
+    fn draw(&mut self, n_columns: usize) -> Result<()> {
+        let n_columns = n_columns.next_multiple_of(COLUMNS);
+        if self.embedding.n_features() < n_columns {
+            let params = self.embedding.params().clone().n_features(n_columns);
+            self.embedding = WordMoversEmbedding::draw(params, self.training.model.clone())?;
         }
         Ok(())
     }
@@ -118,38 +124,63 @@ impl DistanceTable {
     /// If [`extend`](Self::extend) did not see to them.
     pub fn rows(&self, n_columns: usize) -> Vec<f32> {
         let mut rows = vec![0.0; self.training.documents.len() * n_columns];
-        for ((tile, block), values) in self.places(n_columns).zip(&self.tiles) {
-            let start = tile * COLUMNS;
-            let width = COLUMNS.min(n_columns - start);
-            let rows = rows[block * ROWS * n_columns..].chunks_exact_mut(n_columns);
-            for (row, values) in rows.zip(values.chunks_exact(COLUMNS)) {
-                row[start..][..width].copy_from_slice(&values[..width]);
-            }
+        for (place, values) in self.places(n_columns).zip(&self.tiles) {
+            copy_tile(place, values, &mut rows, n_columns);
         }
         rows
     }
 
-    /// The features that the first columns make, row by row. With `give_up` the distances
-    /// are freed as they are copied, and the table has no columns after.
-    pub fn features(&mut self, n_columns: usize, gamma: f64, give_up: bool) -> Vec<f32> {
-        let mut rows = vec![0.0; self.training.documents.len() * n_columns];
-        let places: Vec<_> = self.places(n_columns).collect();
-        for (at, (tile, block)) in places.into_iter().enumerate() {
-            let start = tile * COLUMNS;
-            let width = COLUMNS.min(n_columns - start);
-            let rows = rows[block * ROWS * n_columns..].chunks_exact_mut(n_columns);
-            for (row, values) in rows.zip(self.tiles[at].chunks_exact(COLUMNS)) {
-                row[start..][..width].copy_from_slice(&values[..width]);
-            }
-            if give_up {
-                self.tiles[at] = Vec::new();
-            }
-        }
-        if give_up {
-            self.tiles.clear();
-        }
+    /// The features that the first columns make, row by row.
+    ///
+    /// # Panics
+    ///
+    /// If [`extend`](Self::extend) did not see to them.
+    pub fn features(&self, n_columns: usize, gamma: f64) -> Vec<f32> {
+        let mut rows = self.rows(n_columns);
         wordmover::embedding::make_raw_features(&mut rows, n_columns, Some(gamma));
         rows
+    }
+
+    /// The same for columns that need not be there, of a table that has none after: with many
+    /// features, distances beside them would take as much memory again.
+    pub fn take_features(
+        &mut self,
+        n_columns: usize,
+        gamma: f64,
+        cache: &Cache,
+        reporter: &Reporter,
+    ) -> Result<Vec<f32>> {
+        self.draw(n_columns)?;
+        let mut rows = vec![0.0; self.training.documents.len() * n_columns];
+        let mut tiles = std::mem::take(&mut self.tiles).into_iter();
+        let mut missing = Vec::new();
+        let mut n_missing = 0;
+        for place @ (tile, block) in self.places(n_columns) {
+            let n_values = COLUMNS * self.block(block).len();
+            let values = match tiles.next() {
+                Some(values) => Some(values),
+                None => {
+                    let kept = cache.get(&self.key(tile, block))?;
+                    kept.and_then(|bytes| decode(&bytes, n_values))
+                }
+            };
+            match values {
+                Some(values) => copy_tile(place, &values, &mut rows, n_columns),
+                None => {
+                    missing.push(place);
+                    n_missing += n_values as u64;
+                }
+            }
+        }
+        if n_missing > 0 {
+            reporter.stage("distances", n_missing, "distances")?;
+        }
+        for place @ (tile, block) in missing {
+            let values = self.compute(tile, block, cache, reporter)?;
+            copy_tile(place, &values, &mut rows, n_columns);
+        }
+        wordmover::embedding::make_raw_features(&mut rows, n_columns, Some(gamma));
+        Ok(rows)
     }
 
     /// One over the median distance in the first tile, the scale that gamma is counted
@@ -194,6 +225,16 @@ impl DistanceTable {
         let random = self.embedding.random_documents();
         let key = KeyBuilder::new("distances-2").bytes(self.blocks[block].hash());
         key.with(|hash| random.hash(hash, columns(tile))).finish()
+    }
+}
+
+/// Copies a tile of columns and block of documents to where they are in whole rows.
+fn copy_tile((tile, block): (usize, usize), values: &[f32], rows: &mut [f32], n_columns: usize) {
+    let start = tile * COLUMNS;
+    let width = COLUMNS.min(n_columns - start);
+    let rows = rows[block * ROWS * n_columns..].chunks_exact_mut(n_columns);
+    for (row, values) in rows.zip(values.chunks_exact(COLUMNS)) {
+        row[start..][..width].copy_from_slice(&values[..width]);
     }
 }
 

@@ -72,6 +72,9 @@ pub(super) fn choose(
     let n_features = params.embedding.n_features;
     let n_compared = n_features.min(VIEW_FEATURES);
     let mut sample = race.sample(VIEW_DOCUMENTS);
+    // The documents of all candidates but the best are not needed any more.
+    let rounds = std::mem::take(&mut race.rounds);
+    drop(race);
     if params.n_folds == params.protocol.n_folds() {
         keep_enough(&mut sample);
     }
@@ -87,13 +90,13 @@ pub(super) fn choose(
         cache,
     };
     let is_all = n_compared == n_features;
-    let features = table.features(n_compared, gamma, is_all);
+    let features = match is_all {
+        true => table.take_features(n_compared, gamma, cache, reporter)?,
+        false => table.features(n_compared, gamma),
+    };
     let mut meanings = Meanings::new(&table, features, n_compared, gamma, &sample.rows)?;
     let found = reporter.time("cross-validation", |reporter| -> Result<_> {
-        let n_judged = race
-            .rounds
-            .last()
-            .map_or(n_compared, |round| round.n_features);
+        let n_judged = rounds.last().map_or(n_compared, |round| round.n_features);
         let ls_cost = best.cost * (n_judged as f64 / n_compared as f64);
         let mut found = vec![search.meanings(&meanings, ls_cost, reporter)?];
         if let Some(view) = &view {
@@ -109,11 +112,10 @@ pub(super) fn choose(
     let mut points: Vec<ViewPoint> = found.iter().flat_map(|s| s.points.clone()).collect();
     let mut chosen = view_choice::choose(&params.views, found, reporter)?;
     if chosen.best().views.have_meanings() && !is_all {
-        reporter.time("distances", |reporter| {
-            table.extend(n_features, cache, reporter)
-        })?;
         drop(meanings);
-        let features = table.features(n_features, gamma, true);
+        let features = reporter.time("distances", |reporter| {
+            table.take_features(n_features, gamma, cache, reporter)
+        })?;
         meanings = Meanings::new(&table, features, n_features, gamma, &sample.rows)?;
         chosen = reporter.time("cross-validation", |reporter| {
             let shrunk = n_compared as f64 / n_features as f64;
@@ -135,7 +137,7 @@ pub(super) fn choose(
             accuracy: point.accuracy,
             deviation: point.deviation,
         },
-        rounds: race.rounds,
+        rounds,
         views: points,
         features: meanings.into_features(),
         table,
@@ -237,12 +239,12 @@ fn without_folds(
     let mut chosen = without_folds_silently(params, candidates, weights, view)?;
     if chosen.choice.views.have_meanings() {
         let n_features = chosen.choice.n_features;
-        reporter.time("distances", |reporter| {
-            chosen.table.extend(n_features, &Cache::none(), reporter)
+        let (table, none) = (&mut chosen.table, Cache::none());
+        chosen.features = reporter.time("distances", |reporter| {
+            table.extend(1, &none, reporter)?;
+            chosen.choice.gamma = GAMMA * table.scale();
+            table.take_features(n_features, chosen.choice.gamma, &none, reporter)
         })?;
-        let gamma = GAMMA * chosen.table.scale();
-        chosen.choice.gamma = gamma;
-        chosen.features = chosen.table.features(n_features, gamma, true);
     }
     reporter.note(
         "no class has two training documents: none can be held out, and the parameters are \

@@ -71,9 +71,6 @@ pub(super) fn choose(
         best = search.judge(&mut winner, n_features, &grid, reporter)?.1;
     }
     let mut table = winner.remove(0).table;
-    reporter.time("distances", |reporter| {
-        table.extend(n_features, cache, reporter)
-    })?;
     reporter.note(format!(
         "chose {}, gamma = {:.4}, C = {:.3e}: {} of documents held out were right",
         best.candidate,
@@ -81,7 +78,9 @@ pub(super) fn choose(
         best.cost,
         percent(best.accuracy)
     ))?;
-    let features = table.features(n_features, best.gamma, true);
+    let features = reporter.time("distances", |reporter| {
+        table.take_features(n_features, best.gamma, cache, reporter)
+    })?;
     let held_out = reporter.time("documents held out", |reporter| {
         let features = Features::new(&features, n_features)?;
         let svm = svm(protocol).cost(best.cost);

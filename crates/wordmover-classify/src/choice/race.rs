@@ -220,7 +220,7 @@ impl Race<'_> {
             let n_steps = costs.len() * sample.folds.len();
             let name = format!("race, {candidate}, R = {n_features}");
             reporter.stage(&name, n_steps as u64, "fits")?;
-            let features = racer.table.features(n_features, gamma, false);
+            let features = racer.table.features(n_features, gamma);
             let features = Features::new(&features, n_features)?;
             let targets = self.train.targets(&sample.rows)?;
             let observer = reporter.observer();
