@@ -10,19 +10,23 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use wordmover::{Document, DocumentModel, Weighting, WmdIndex};
 use wordmover_learn::knn::{self, KChoice};
-use wordmover_learn::split::Split;
+use wordmover_learn::split::{self, Split};
 
 use crate::cache::{Cache, Key, KeyBuilder};
 use crate::corpus::LabeledCorpus;
 use crate::error::{Error, Result};
 use crate::folds::folds;
 use crate::learnt_neighbors::{self, LearntSpace};
-use crate::params::{KnnParams, Learn};
+use crate::params::{KnnParams, Learn, Protocol};
 use crate::progress::{Event, Reporter};
 use crate::training_documents::{self, TrainingDocuments};
 
 /// Documents whose neighbours are kept together.
 const BLOCK: usize = 256;
+
+/// The fast protocol judges K on so many training documents at most, which tells a share of
+/// right ones to half a point; all of them vote.
+const MOST_JUDGED: usize = 6000;
 
 /// The K and weighting chosen, and how good they looked on documents held out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -195,46 +199,67 @@ impl Voters {
             seed,
             reporter,
         )?;
-        let documents = self.index.documents();
-        let neighbors = reporter.time("neighbours of training documents", |reporter| {
-            let name = "neighbours of training documents";
+        let judged = judged_rows(params.protocol, &self.labels, seed);
+        let name = "neighbours of training documents";
+        let found = reporter.time(name, |reporter| {
+            let documents: Vec<Document> = judged
+                .iter()
+                .map(|&row| self.index.documents()[row].clone())
+                .collect();
+            let fold_of = fold_of(&folds);
+            let passed_over = PassedOver {
+                own: judged.iter().map(|&row| fold_of[row]).collect(),
+                fold_of,
+            };
             let k = params.max_k;
-            self.neighbors(documents, k, Some(&folds), name, cache, reporter)
+            self.neighbors(&documents, k, Some(&passed_over), name, cache, reporter)
         })?;
         // A small corpus has fewer neighbours outside a fold than the greatest K.
-        let max_k = neighbors.iter().map(Vec::len).min().unwrap_or(0);
+        let max_k = found.iter().map(Vec::len).min().unwrap_or(0);
         if max_k == 0 {
             return Err(Error::TooFewDocuments {
                 n_documents: self.labels.len(),
                 n_folds: folds.len(),
             });
         }
+        let mut neighbors = vec![Neighbors::new(); self.labels.len()];
+        for (&row, list) in judged.iter().zip(found) {
+            neighbors[row] = list;
+        }
+        let is_judged = |row: &usize| judged.binary_search(row).is_ok();
+        let mut folds = folds;
+        for fold in &mut folds {
+            fold.test.retain(is_judged);
+        }
         Ok(knn::choose_k(&neighbors, &self.labels, &folds, max_k)?)
     }
 
-    /// The nearest training documents of each document, outside its own fold if the
-    /// documents are the training documents themselves.
+    /// The nearest training documents of each document, but for those passed over.
     pub fn neighbors(
         &self,
         documents: &[Document],
         k: usize,
-        folds: Option<&[Split]>,
+        passed_over: Option<&PassedOver>,
         stage: &str,
         cache: &Cache,
         reporter: &Reporter,
     ) -> Result<Vec<Neighbors>> {
-        let fold_of = folds.map(fold_of);
         let keys = documents
             .chunks(BLOCK)
             .enumerate()
             .map(|(block, documents)| {
-                let key = KeyBuilder::new("neighbors-2").bytes(self.key.hash());
+                let key = KeyBuilder::new("neighbors-3").bytes(self.key.hash());
                 let key = key.with(|hash| hash.documents(self.index.space(), documents));
-                let excluded = fold_of.as_deref().unwrap_or(&[]);
-                let key = key.numbers(excluded.iter().map(|&fold| fold as u64));
-                // Where there are folds, a document's own is told by its position.
-                let position = if folds.is_some() { block as u64 } else { 0 };
-                key.numbers([k as u64, position].into_iter()).finish()
+                let (folds, own) = match passed_over {
+                    Some(PassedOver { fold_of, own }) => {
+                        (&fold_of[..], &own[block * BLOCK..][..documents.len()])
+                    }
+                    None => (&[][..], &[][..]),
+                };
+                let number = |&fold: &usize| fold as u64;
+                let key = key.numbers(folds.iter().map(number));
+                let key = key.numbers(own.iter().map(number));
+                key.numbers([k as u64].into_iter()).finish()
             });
         let keys: Vec<Key> = keys.collect();
         let mut kept = Vec::new();
@@ -256,9 +281,8 @@ impl Voters {
         let mut all = Vec::with_capacity(documents.len());
         for ((key, block), lists) in keys.iter().zip(documents.chunks(BLOCK)).zip(kept) {
             let first = all.len();
-            let may_find = |query: usize, document: usize| match &fold_of {
-                Some(fold_of) => fold_of[first + query] != fold_of[document],
-                None => true,
+            let may_find = |query: usize, document: usize| {
+                passed_over.is_none_or(|folds| folds.own[first + query] != folds.fold_of[document])
             };
             let lists = match lists {
                 Some(lists) => lists,
@@ -294,6 +318,22 @@ impl Voters {
     }
 }
 
+/// The training documents that K is judged on, ascending.
+fn judged_rows(protocol: Protocol, labels: &[usize], seed: u64) -> Vec<usize> {
+    match protocol {
+        Protocol::Fast => split::stratified_sample(labels, MOST_JUDGED, seed),
+        Protocol::Paper => (0..labels.len()).collect(),
+    }
+}
+
+/// The training documents of a query's own fold are not its neighbours.
+pub(crate) struct PassedOver {
+    /// The fold of every training document.
+    fold_of: Vec<usize>,
+    /// That of every query.
+    own: Vec<usize>,
+}
+
 /// The fold in which each document is held out.
 fn fold_of(folds: &[Split]) -> Vec<usize> {
     let n_documents = folds.iter().map(|fold| fold.test.len()).sum();
@@ -304,4 +344,19 @@ fn fold_of(folds: &[Split]) -> Vec<usize> {
         }
     }
     fold_of
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_fast_protocol_judges_k_on_a_part_of_large_corpora() {
+        let labels: Vec<usize> = (0..20_000).map(|row| usize::from(row % 100 == 0)).collect();
+        let fast = judged_rows(Protocol::Fast, &labels, 7);
+        assert_eq!(fast.len(), MOST_JUDGED);
+        assert_eq!(fast.iter().filter(|&&row| labels[row] == 1).count(), 60);
+        assert_eq!(judged_rows(Protocol::Paper, &labels, 7).len(), 20_000);
+        assert_eq!(judged_rows(Protocol::Fast, &labels[..100], 7).len(), 100);
+    }
 }

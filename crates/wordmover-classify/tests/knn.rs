@@ -128,6 +128,37 @@ fn interrupted_searches_go_on_and_empty_documents_get_the_most_frequent_class() 
 }
 
 #[test]
+fn of_a_large_corpus_a_part_is_judged_by_the_votes_of_all() {
+    let (train, test) = (corpus(6300, 1), corpus(3, 2));
+    let n_steps = AtomicU64::new(0);
+    let observer = |event: Event| {
+        if let Event::Steps(n) = event {
+            n_steps.fetch_add(n, Ordering::Relaxed);
+        }
+        ControlFlow::Continue(())
+    };
+    let mut params = KnnParams::new(Protocol::Fast);
+    params.weightings = vec![Weighting::Nbow];
+    params.max_k = 3;
+    let method = Method::KnnWmd(params);
+    let outcome = evaluate(&method, &train, &test, &Cache::none(), &observer).unwrap();
+    assert_eq!(n_steps.into_inner(), 6000 + 3);
+    let CrossValidation::KnnWmd { curves, .. } = &outcome.cross_validation else {
+        panic!("{outcome:?}");
+    };
+    // Shares of those judged; lists at the wrong documents would be right by chance, a third.
+    for accuracy in &curves[0].accuracies {
+        assert!(
+            (accuracy * 6000.0)
+                .fract()
+                .min(1.0 - (accuracy * 6000.0).fract())
+                < 1e-6
+        );
+        assert!(*accuracy > 0.8, "{accuracy}");
+    }
+}
+
+#[test]
 fn a_small_corpus_has_a_small_k() {
     let train = corpus(12, 1);
     let method = Method::KnnWmd(KnnParams::new(Protocol::Paper));
