@@ -7,15 +7,20 @@ number of documents that stand for what is looked for, and the weight of the cos
 mean. Random training documents are the index, some of them the queries. A combination's value
 is its precision at 10, averaged over the corpora; all are listed that come within a point of
 the best.
+
+Then the weight of the exact distance, with all others as they are: the program says what the
+scores of the documents it compares are made of, and these are ordered anew with other weights.
 """
 
 import itertools
+import json
+import subprocess
 
 import environment
 from measure.hybrid import K, documents, precision
 
 # As in hybrid.rs.
-REFERENCE, REORDERED = 10, 1000
+REFERENCE, REORDERED, COMPARED, FEEDBACK_WEIGHT = 10, 1000, 50, 4.0
 
 
 def bm25(counts, n_queries, saturation, length_share):
@@ -69,6 +74,33 @@ def values(parameters, labels, counts, features):
                     yield chosen, precision(labels, found)
 
 
+def distance_values(parameters, run, program, corpus):
+    """Precision at 10 of every weight of the distance."""
+    labels, texts = documents(run, corpus, parameters.documents)
+    texts = [" ".join(text.split()) for text in texts]
+    file, index, queries = (run.scratch / f"{corpus}{end}" for end in (".txt", ".wmi", ".queries"))
+    file.write_text("".join(text + "\n" for text in texts))
+    queries.write_text("".join(text + "\n" for text in texts[:parameters.distance_queries]))
+    environment.call(program, "index", "build", file, "-o", index, "-q")
+    said = environment.call(program, "search", index, "--queries", queries, "-k", COMPARED, "--json", "-q",
+                            stdout=subprocess.PIPE)
+    answers = [json.loads(line)["neighbors"] for line in said.splitlines()]
+
+    def order(hits, weight):
+        compared = [hit["distance"] for hit in hits if "distance" in hit]
+        mean = sum(compared) / max(len(compared), 1)
+
+        def score(hit):
+            parts = hit["parts"]
+            nearer = 1 - hit["distance"] / mean if "distance" in hit and mean > 0 else 0.0
+            return ((parts["words"] or 0.0) + (parts["cosine"] or 0.0)
+                    + FEEDBACK_WEIGHT * (parts["feedback"] or 0.0) + weight * nearer)
+
+        return [hit["id"] for hit in sorted(hits, key=score, reverse=True)]
+
+    return [precision(labels, [order(hits, weight) for hits in answers]) for weight in parameters.distance_weight]
+
+
 def measure(parameters, run):
     import numpy as np
     from sklearn.feature_extraction.text import CountVectorizer
@@ -93,3 +125,8 @@ def measure(parameters, run):
     run.table([("k1", "g"), ("b", "g"), ("cosine", "g"), ("feedback of", "d"), ("feedback", "g"),
                *((corpus, ".4f") for corpus in parameters.corpora), ("mean", ".4f")],
               [row for row in rows if row[-1] >= rows[0][-1] - 0.01][:parameters.listed])
+    values_by_corpus = [distance_values(parameters, run, program, corpus) for corpus in parameters.distance_corpora]
+    run.text("The weight of the distance:")
+    run.table([("distance", "g"), *((corpus, ".4f") for corpus in parameters.distance_corpora), ("mean", ".4f")],
+              [[weight, *values, sum(values) / len(values)]
+               for weight, *values in zip(parameters.distance_weight, *values_by_corpus)])

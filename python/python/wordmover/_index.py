@@ -32,7 +32,8 @@ class Hit(NamedTuple):
     text : str
     score : float
         What hits are ordered by, greatest first: minus the distance, or with "hybrid" the sum
-        of `word_score`, half of `cosine`, and `feedback`.
+        of `word_score`, `cosine`, four times `feedback`, and three times the share of the mean
+        distance of the texts compared by which `distance` is below it.
     distance : float or None
         The exact Word Mover's Distance.
     cosine : float or None
@@ -56,8 +57,8 @@ class Hit(NamedTuple):
 
 
 class WmdIndex:
-    """A search index of texts: by Word Mover's Distance, by embeddings, or by words and
-    embeddings together.
+    """A search index of texts: by Word Mover's Distance, by embeddings, or by words,
+    embeddings and distances together.
 
     It is the index of `wordmover index build`, a folder of files that are mapped into memory.
     Until it is saved it is in a temporary folder, which goes when it goes. From then on, and
@@ -149,8 +150,8 @@ class WmdIndex:
             How many texts to find. Fewer are found where there are fewer, and none for a query
             without words to go by.
         by : "hybrid", "wmd" or "embedding", default "hybrid"
-            By words and embeddings together; by Word Mover's Distance, exactly; or by exact
-            distance among the texts whose embeddings are most alike.
+            By words, embeddings and distances together; by Word Mover's Distance, exactly; or
+            by exact distance among the texts whose embeddings are most alike.
         n_candidates : int, default 100
             With "embedding", how many texts are compared by exact distance.
 

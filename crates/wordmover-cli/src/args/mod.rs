@@ -236,8 +236,8 @@ pub struct DistanceArguments {
     wordmover search docs.txt \"A text\" --by embedding --model m.wme --embeddings docs.npy\n  \
     wordmover index build docs.txt -o docs.wmi && wordmover search docs.wmi \"A text\"\n\n\
     Every distance is exact, and no nearer document is missed unless --by embedding, which\n\
-    compares cosines of embeddings first. An index finds by words and embeddings together\n\
-    unless told otherwise. Documents without an id are known by their number, from 0 on.\n\
+    compares cosines of embeddings first. An index finds by words, embeddings and distances\n\
+    together unless told otherwise. Documents without an id are known by their number, from 0 on.\n\
     One without a known word is never found.")]
 pub struct SearchArguments {
     /// An index, or documents: .txt (one a line), .tsv, .csv or .jsonl, also .gz; - is

@@ -11,7 +11,7 @@ use crate::names::names;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum SearchBy {
-    /// By words and embedding together.
+    /// By words, embedding and exact distance together.
     #[default]
     Hybrid,
     /// By Word Mover's Distance, exactly: no nearer document is missed.
@@ -21,7 +21,7 @@ pub enum SearchBy {
 }
 
 names!(SearchBy, "by":
-    Hybrid "hybrid" "words and embedding together",
+    Hybrid "hybrid" "words, embedding and distance together",
     Wmd "wmd" "exact Word Mover's Distance to all documents",
     Embedding "embedding" "exact distance to the documents whose embeddings are most alike",
 );
@@ -48,7 +48,8 @@ pub struct Hit {
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub struct HitParts {
-    /// The exact Word Mover's Distance.
+    /// The exact Word Mover's Distance; for [`SearchBy::Hybrid`] it counts by how much of the
+    /// mean of the documents compared it is below that mean.
     pub distance: Option<f64>,
     /// The cosine of the embeddings of query and document.
     pub cosine: Option<f64>,

@@ -7,11 +7,12 @@
 //! 3. The best documents of this order are taken to be what is looked for (pseudo-relevance
 //!    feedback; Rocchio, 1971): the cosine with the mean of their embeddings is added for the
 //!    documents at the top.
+//! 4. The best of these are compared by exact distance; what counts is by how much of the mean
+//!    distance one of them is nearer than the mean.
 //!
-//! Exact distances as a fourth part were tried on TWITTER and AMAZON and gained nothing there.
 //! The weights are those that found most documents of the query's label in TWITTER and AMAZON,
-//! of 150 combinations (`bench/run hybrid_weights`); many others come within half a point. They
-//! are judged on other corpora (`bench/run hybrid`).
+//! of 150 combinations and eight weights of the distance (`bench/run hybrid_weights`); many others
+//! come within half a point. They are judged on other corpora (`bench/run hybrid`).
 
 use rayon::prelude::*;
 
@@ -21,7 +22,7 @@ use super::search::{best, dot};
 use super::segment::Segment;
 use crate::document::{Document, WordCounts};
 use crate::error::Result;
-use crate::neighbors::scale_to_unit;
+use crate::neighbors::{Search, scale_to_unit};
 
 /// How soon further occurrences of a word in a document say nothing new: BM25's `k1`.
 const SATURATION: f64 = 1.2;
@@ -44,14 +45,24 @@ const FEEDBACK_WEIGHT: f64 = 4.0;
 /// Documents that are ordered anew by it, if no more are asked for.
 const REORDERED: usize = 1000;
 
+/// Documents whose exact distance is computed, if no more are asked for.
+const COMPARED: usize = 50;
+
+/// Weight of the share of the mean distance by which a document is nearer than the mean.
+const DISTANCE_WEIGHT: f64 = 3.0;
+
+/// A document with its score and what this is made of.
+pub(super) type Scored = (usize, f64, HitParts);
+
 impl SearchIndex {
     /// The best documents, with scores and what these are made of.
     pub(super) fn best_by_both(
         &self,
+        search: &mut Search,
         counts: &WordCounts,
         document: &Document,
         k: usize,
-    ) -> Result<Vec<(usize, f64, HitParts)>> {
+    ) -> Result<Vec<Scored>> {
         let words = self.word_evidence(counts)?;
         let cosines = match document.is_empty() {
             true => vec![f32::NEG_INFINITY; words.len()],
@@ -70,7 +81,7 @@ impl SearchIndex {
         let top = best(&first, k.max(REORDERED));
         let models: Vec<usize> = top.iter().copied().filter(|&i| has_embedding(i)).collect();
         let mean = self.mean_embedding(&models[..models.len().min(FEEDBACK)]);
-        let mut found: Vec<(usize, f64, HitParts)> = top
+        let mut found: Vec<Scored> = top
             .into_par_iter()
             .map(|i| {
                 let feedback = has_embedding(i).then(|| {
@@ -87,9 +98,39 @@ impl SearchIndex {
                 (i, score, parts)
             })
             .collect();
-        found.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        let best_first = |a: &Scored, b: &Scored| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
+        found.sort_by(best_first);
+        found.truncate(k.max(COMPARED));
+        self.add_distances(search, document, &mut found)?;
+        found.sort_by(best_first);
         found.truncate(k);
         Ok(found)
+    }
+
+    /// Compares documents with the query by exact distance, as far as they have words that have
+    /// a vector.
+    fn add_distances(
+        &self,
+        search: &mut Search,
+        query: &Document,
+        found: &mut [Scored],
+    ) -> Result<()> {
+        let comparable = found.iter().filter(|(_, _, parts)| parts.cosine.is_some());
+        let candidates: Vec<usize> = comparable.map(|&(i, _, _)| i).collect();
+        let (mut neighbors, _) = search.rank(self, query, candidates.len(), &candidates)?;
+        let sum: f64 = neighbors.iter().map(|neighbor| neighbor.distance).sum();
+        let mean = sum / neighbors.len().max(1) as f64;
+        neighbors.sort_unstable_by_key(|neighbor| neighbor.index);
+        for (document, score, parts) in found {
+            if let Ok(at) = neighbors.binary_search_by_key(document, |neighbor| neighbor.index) {
+                let distance = neighbors[at].distance;
+                parts.distance = Some(distance);
+                if mean > 0.0 {
+                    *score += DISTANCE_WEIGHT * (1.0 - distance / mean);
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The mean of embeddings, scaled to length 1; zeros of none.

@@ -136,7 +136,7 @@ impl SearchIndex {
     ) -> Result<(Vec<Hit>, SearchStatistics)> {
         let (counts, document) = self.query(query);
         if options.by == SearchBy::Hybrid {
-            let hits = self.best_by_both(&counts, &document, options.k)?;
+            let hits = self.best_by_both(search, &counts, &document, options.k)?;
             let hits = hits.iter();
             let hits = hits.map(|&(i, score, parts)| self.hit(&counts, i, score, parts));
             let statistics = SearchStatistics {

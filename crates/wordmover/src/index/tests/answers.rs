@@ -126,7 +126,17 @@ fn hits_say_what_their_score_is_made_of_and_which_words_are_shared() {
         ("a", &["w2".to_owned(), "unknown1".to_owned()][..])
     );
     assert!(hits[0].parts.words.unwrap() > 0.0 && hits[1].parts.words == Some(0.0));
-    assert!(hits[0].score > hits[1].score && hits[0].parts.cosine.is_some());
+    assert!(hits[0].score > hits[1].score);
+    let exact = index.search("unknown1 w9 w2", 5, SearchBy::Wmd).unwrap();
+    let mean = (exact[0].parts.distance.unwrap() + exact[1].parts.distance.unwrap()) / 2.0;
+    for hit in &hits {
+        let parts = hit.parts;
+        let alone = exact.iter().find(|exact| exact.id == hit.id).unwrap();
+        assert_eq!(parts.distance, alone.parts.distance);
+        let nearer = 1.0 - parts.distance.unwrap() / mean;
+        let sum = parts.words.unwrap() + parts.cosine.unwrap() + 4.0 * parts.feedback.unwrap();
+        assert!((hit.score - sum - 3.0 * nearer).abs() < 1e-6, "{hit:?}");
+    }
     let hits = index.search("w1", 5, SearchBy::Wmd).unwrap();
     assert_eq!(hits[0].score, -hits[0].parts.distance.unwrap());
     assert_eq!(index.text("b").unwrap(), Some("w3 w4"));
