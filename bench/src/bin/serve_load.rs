@@ -3,14 +3,19 @@
 //! Every line of TEXTS is a text. Connections are kept open and each sends one text after
 //! the other to `/v1/embeddings`, in base64 as OpenAI's client does; printed, as JSON, are
 //! the requests a second, the quantiles of the time a request takes, and the failures.
+//!
+//! All connections are on one thread and requests are written beforehand, since the service
+//! that is measured has the rest of the same processor.
 
 #![expect(clippy::print_stdout, reason = "this is a program")]
 
+use std::cell::Cell;
 use std::error::Error;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::io::ErrorKind;
 use std::time::{Duration, Instant};
+
+use tokio::net::TcpStream;
+use tokio::task::LocalSet;
 
 type Failure = Box<dyn Error + Send + Sync>;
 
@@ -20,18 +25,27 @@ fn main() -> Result<(), Failure> {
         return Err("serve_load HOST:PORT TEXTS CONNECTIONS REQUESTS".into());
     };
     let texts = std::fs::read_to_string(texts)?;
-    let texts: Vec<&str> = texts.lines().filter(|text| !text.is_empty()).collect();
+    let texts = texts.lines().filter(|text| !text.is_empty());
+    let requests: &'static [Vec<u8>] = texts.map(request).collect::<Vec<_>>().leak();
     let (n_connections, n_requests): (usize, usize) = (n_connections.parse()?, n_requests.parse()?);
-    let next = AtomicUsize::new(0);
+    // The thread of all connections, which share it.
+    let next: &'static Cell<usize> = Box::leak(Box::new(Cell::new(0)));
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .build()?;
     let start = Instant::now();
-    let parts: Vec<Result<Vec<Duration>, Failure>> = std::thread::scope(|scope| {
-        let clients: Vec<_> = (0..n_connections)
-            .map(|_| scope.spawn(|| client(address, &texts, &next, n_requests)))
-            .collect();
-        let joined = clients.into_iter().map(|client| client.join());
-        joined
-            .map(|part| part.unwrap_or_else(|_| Err("a client failed".into())))
-            .collect()
+    let parts: Vec<Result<Vec<Duration>, Failure>> = LocalSet::new().block_on(&runtime, async {
+        let client = |_| {
+            let address = address.clone();
+            tokio::task::spawn_local(client(address, requests, next, n_requests))
+        };
+        let clients: Vec<_> = (0..n_connections).map(client).collect();
+        let mut parts = Vec::new();
+        for client in clients {
+            let part = client.await;
+            parts.push(part.unwrap_or_else(|_| Err("a client failed".into())));
+        }
+        parts
     });
     let seconds = start.elapsed().as_secs_f64();
     let n_failed = parts.iter().filter(|part| part.is_err()).count();
@@ -58,57 +72,79 @@ fn main() -> Result<(), Failure> {
     Ok(())
 }
 
+fn request(text: &str) -> Vec<u8> {
+    let body = serde_json::json!({ "input": text, "encoding_format": "base64" }).to_string();
+    let head = format!(
+        "POST /v1/embeddings HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+         Content-Length: {}\r\n\r\n",
+        body.len()
+    );
+    (head + &body).into_bytes()
+}
+
 /// One connection until all requests are sent; an answer that is not 200 ends it.
-fn client(
-    address: &str,
-    texts: &[&str],
-    next: &AtomicUsize,
+async fn client(
+    address: String,
+    requests: &[Vec<u8>],
+    next: &Cell<usize>,
     n_requests: usize,
 ) -> Result<Vec<Duration>, Failure> {
-    let stream = TcpStream::connect(address)?;
+    let stream = TcpStream::connect(address).await?;
     stream.set_nodelay(true)?;
-    let (mut writer, mut reader) = (stream.try_clone()?, BufReader::new(stream));
     let mut times = Vec::new();
+    let mut answer = Vec::new();
     loop {
-        let number = next.fetch_add(1, Relaxed);
+        let number = next.get();
         if number >= n_requests {
             return Ok(times);
         }
-        let text = texts[number % texts.len()];
-        let body = serde_json::json!({ "input": text, "encoding_format": "base64" }).to_string();
-        let request = format!(
-            "POST /v1/embeddings HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
-             Content-Length: {}\r\n\r\n{body}",
-            body.len()
-        );
+        next.set(number + 1);
         let start = Instant::now();
-        writer.write_all(request.as_bytes())?;
-        read_answer(&mut reader)?;
+        send(&stream, &requests[number % requests.len()]).await?;
+        answer.clear();
+        while !is_complete(&answer)? {
+            stream.readable().await?;
+            let length = answer.len();
+            answer.resize(length + (16 << 10), 0);
+            let read = stream.try_read(&mut answer[length..]);
+            answer.truncate(length + *read.as_ref().unwrap_or(&0));
+            match read {
+                Ok(0) => return Err("the service has closed a connection".into()),
+                Err(error) if error.kind() != ErrorKind::WouldBlock => return Err(error.into()),
+                _ => {}
+            }
+        }
         times.push(start.elapsed());
     }
 }
 
-fn read_answer(reader: &mut BufReader<TcpStream>) -> Result<(), Failure> {
-    let mut line = String::new();
-    reader.read_line(&mut line)?;
-    if !line.starts_with("HTTP/1.1 200 ") {
-        return Err(line.into());
-    }
-    let mut length = 0;
-    loop {
-        line.clear();
-        reader.read_line(&mut line)?;
-        match line
-            .trim_end()
-            .to_ascii_lowercase()
-            .strip_prefix("content-length: ")
-        {
-            Some(given) => length = given.parse()?,
-            None if line.trim_end().is_empty() => break,
-            None => {}
+async fn send(stream: &TcpStream, mut request: &[u8]) -> Result<(), Failure> {
+    while !request.is_empty() {
+        stream.writable().await?;
+        match stream.try_write(request) {
+            Ok(written) => request = &request[written..],
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+            Err(error) => return Err(error.into()),
         }
     }
-    let mut body = vec![0; length];
-    reader.read_exact(&mut body)?;
     Ok(())
+}
+
+/// Whether an answer has been read to its end.
+fn is_complete(answer: &[u8]) -> Result<bool, Failure> {
+    let Some(end) = answer.windows(4).position(|four| four == b"\r\n\r\n") else {
+        return Ok(false);
+    };
+    let head = std::str::from_utf8(&answer[..end])?;
+    if !head.starts_with("HTTP/1.1 200 ") {
+        return Err(head.into());
+    }
+    let mut lines = head.lines();
+    let length = lines.find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        name.eq_ignore_ascii_case("content-length")
+            .then(|| value.trim().parse::<usize>())
+    });
+    let length = length.ok_or("an answer without a length")??;
+    Ok(answer.len() >= end + 4 + length)
 }
