@@ -6,6 +6,8 @@ import platform
 import shutil
 import subprocess
 import sys
+import tempfile
+import time
 import tomllib
 from pathlib import Path
 
@@ -26,6 +28,28 @@ def call(*command, **options):
     if done.returncode:
         sys.exit(f"error: {' '.join(map(str, command))} failed\n{done.stderr or ''}")
     return done.stdout
+
+
+class Watched:
+    """A command that must succeed: what it printed and what it said on standard error, seconds on
+    the clock and of processors, peak megabytes. What this process has had counts as the peak of those that it
+    starts, so large files are better not read into memory before."""
+
+    def __init__(self, *command):
+        command = [*map(str, command)]
+        with tempfile.TemporaryFile("w+") as output:
+            start = time.monotonic()
+            process = subprocess.Popen(command, stdout=output, stderr=subprocess.PIPE, text=True)
+            self.said = process.stderr.read()
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = status
+            self.seconds = time.monotonic() - start
+            output.seek(0)
+            self.printed = output.read()
+        if status:
+            sys.exit(f"error: {' '.join(command)} failed\n{self.said}")
+        self.processor_seconds = usage.ru_utime + usage.ru_stime
+        self.peak = usage.ru_maxrss * 1024 / 1e6
 
 
 def build(package, name, features=None):

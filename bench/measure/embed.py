@@ -3,11 +3,10 @@
 import array
 import filecmp
 import math
-import os
 import re
-import subprocess
 import sys
-import time
+
+import environment
 
 SOLVING = ("ground costs", "transport")
 STAGES = ("opening", "reading", "counting words", "fitting", *SOLVING, "writing")
@@ -19,21 +18,13 @@ class Embedded:
     def __init__(self, program, corpus, output, threads, options):
         command = [program, "--threads", threads, "embed", corpus, "--format", "tsv",
                    "--no-header", "--column", "3", "-o", output, "--force", *options]
-        command = [*map(str, command)]
-        start = time.monotonic()
-        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-        said = process.stderr.read()
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = status
-        self.seconds = time.monotonic() - start
-        if status:
-            sys.exit(f"error: {' '.join(command)} failed\n{said}")
+        done = environment.Watched(*command)
+        self.seconds, self.peak = done.seconds, done.peak
         self.output = output
-        self.peak = usage.ru_maxrss * 1024 / 1e6
         self.megabytes = output.stat().st_size / 1e6
-        line = next(line for line in said.splitlines() if line.startswith("opening "))
+        line = next(line for line in done.said.splitlines() if line.startswith("opening "))
         self.stages = {name: float(re.search(rf"{name} ([\d.]+) s", line)[1]) for name in STAGES}
-        self.n_documents = int(re.search(r"([\d,]+) documents", said)[1].replace(",", ""))
+        self.n_documents = int(re.search(r"([\d,]+) documents", done.said)[1].replace(",", ""))
 
     @property
     def solving(self):
