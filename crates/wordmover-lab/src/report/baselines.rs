@@ -10,6 +10,7 @@ use serde::Deserialize;
 use super::Compared;
 use super::classification::{Over, quoted};
 use crate::baselines::Record;
+use crate::classifier;
 use crate::report::run_of;
 
 /// `experiments/paper.toml`.
@@ -59,6 +60,8 @@ impl Table {
 pub struct Systems<'r> {
     by_key: BTreeMap<(&'r str, &'r str), &'r Record>,
     compared: &'r Compared,
+    /// `wordmover train` with its defaults.
+    trained: &'r [classifier::Record],
 }
 
 /// An accuracy of ours, and how many test documents it is of.
@@ -68,7 +71,11 @@ pub struct Accuracy {
 }
 
 impl<'r> Systems<'r> {
-    pub fn new(records: &'r [Record], compared: &'r Compared) -> Self {
+    pub fn new(
+        records: &'r [Record],
+        compared: &'r Compared,
+        trained: &'r [classifier::Record],
+    ) -> Self {
         let by_key = records.iter().map(|record| {
             let key = (record.corpus.as_str(), record.key.as_str());
             (key, record)
@@ -76,6 +83,7 @@ impl<'r> Systems<'r> {
         Systems {
             by_key: by_key.collect(),
             compared,
+            trained,
         }
     }
 
@@ -92,6 +100,10 @@ impl<'r> Systems<'r> {
         let over = match key {
             "wme" => record.accuracy_at(record.n_most()),
             "knn-wmd" => record.knn_accuracy()?,
+            "train" => {
+                let trained = self.trained.iter().find(|r| r.corpus.name == corpus)?;
+                Over::of(trained.splits.iter().map(|split| split.accuracy))
+            }
             _ => return None,
         };
         Some(Accuracy { over, n_test })

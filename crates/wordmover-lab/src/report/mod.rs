@@ -83,7 +83,7 @@ pub fn write(records: &Path, output: &Path, page: &Path) -> Result<()> {
         neighbors::section(&mut out, &learnt)?;
     }
     let others: Vec<crate::baselines::Record> = records.read_all("baselines-")?;
-    let systems = baselines::Systems::new(&others, &compared);
+    let systems = baselines::Systems::new(&others, &compared, &defaults);
     // Table 3; the appendix's come after table 4.
     let (first, rest) = paper.table.split_at(paper.table.len().min(1));
     for table in first {
