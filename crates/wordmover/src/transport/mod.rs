@@ -12,6 +12,7 @@
 mod bitset_simplex;
 mod bounds;
 mod certificate;
+mod compiled;
 mod error;
 mod grid;
 mod lanes;

@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::bitset_simplex::{self, BitsetSimplex};
+use super::compiled::Compiled;
 use super::error::TransportError;
 use super::one_sink::OneSink;
 use super::problem::Problem;
 use super::simplex::NetworkSimplex;
-use super::sink_graph::{MOST_SINKS, SinkGraph, SolveSinks};
+use super::sink_graph::{MOST_SINKS, SinkGraph};
 use super::two_sinks::TwoSinks;
 use crate::float_environment::IeeeArithmetic;
 use crate::instruction_sets::by_instruction_set;
@@ -125,7 +126,7 @@ impl Workspace {
 
     /// Chooses the solver for the shape.
     #[inline(always)]
-    fn solve_with<S: SolveSinks>(
+    fn solve_with<S: Compiled>(
         &mut self,
         simd: S,
         problem: Problem,

@@ -30,6 +30,7 @@ mod pivot;
 mod place;
 mod pricing;
 
+use super::compiled::{Compiled, Part};
 use super::error::TransportError;
 use super::lanes::{Four, Simd};
 use super::problem::Problem;
@@ -51,6 +52,21 @@ pub(super) struct BitsetSimplex {
     /// Costs on their grid by sources, in as many vectors each as the sinks take.
     rows: Vec<Four>,
     basis: Basis,
+}
+
+/// The solver for sinks that take `W` vectors of four, with its problem.
+struct Vectors<'a, const W: usize> {
+    solver: &'a mut BitsetSimplex,
+    problem: Problem<'a>,
+}
+
+impl<const W: usize> Part for Vectors<'_, W> {
+    type Output = Result<f64, TransportError>;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) -> Self::Output {
+        self.solver.solve_onto::<S, W>(simd, self.problem)
+    }
 }
 
 /// The tree.
@@ -95,18 +111,19 @@ pub(super) fn has_room(n_sources: usize, n_sinks: usize) -> bool {
 impl BitsetSimplex {
     /// The optimal cost of a problem that [has room](has_room).
     #[inline(always)]
-    pub(super) fn solve<S: Simd>(
+    pub(super) fn solve<S: Compiled>(
         &mut self,
         simd: S,
         problem: Problem,
     ) -> Result<f64, TransportError> {
+        let solver = self;
         match problem.demand.len().div_ceil(4) {
-            1 => self.solve_onto::<S, 1>(simd, problem),
-            2 => self.solve_onto::<S, 2>(simd, problem),
-            3 => self.solve_onto::<S, 3>(simd, problem),
-            4 => self.solve_onto::<S, 4>(simd, problem),
-            5 => self.solve_onto::<S, 5>(simd, problem),
-            _ => self.solve_onto::<S, 6>(simd, problem),
+            1 => simd.call(Vectors::<1> { solver, problem }),
+            2 => simd.call(Vectors::<2> { solver, problem }),
+            3 => simd.call(Vectors::<3> { solver, problem }),
+            4 => simd.call(Vectors::<4> { solver, problem }),
+            5 => simd.call(Vectors::<5> { solver, problem }),
+            _ => simd.call(Vectors::<6> { solver, problem }),
         }
     }
 

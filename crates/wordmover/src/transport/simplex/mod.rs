@@ -46,6 +46,7 @@ mod tree;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::compiled::{Compiled, Part};
 use super::error::TransportError;
 use super::grid::Grid;
 use super::lanes::{Simd, Sixteen};
@@ -120,20 +121,50 @@ pub(super) struct NetworkSimplex {
     order: Vec<u32>,
 }
 
+/// The solver with its problem.
+struct Whole<'a> {
+    solver: &'a mut NetworkSimplex,
+    problem: Problem<'a>,
+}
+
+impl Part for Whole<'_> {
+    type Output = Result<f64, TransportError>;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) -> Self::Output {
+        self.solver.solve_either_way(simd, self.problem)
+    }
+}
+
 impl NetworkSimplex {
     /// The optimal cost.
     #[inline(always)]
-    pub(super) fn solve<S: Simd>(
+    pub(super) fn solve<S: Compiled>(
         &mut self,
         simd: S,
         problem: Problem,
     ) -> Result<f64, TransportError> {
-        if !problem.is_transposed {
-            return self.solve_rows(simd, problem, problem.costs);
-        }
+        simd.call(Whole {
+            solver: self,
+            problem,
+        })
+    }
+
+    #[inline(always)]
+    fn solve_either_way<S: Simd>(
+        &mut self,
+        simd: S,
+        problem: Problem,
+    ) -> Result<f64, TransportError> {
         let mut turned = std::mem::take(&mut self.turned);
-        turn(simd, problem, &mut turned);
-        let solved = self.solve_rows(simd, problem, &turned);
+        let costs = match problem.is_transposed {
+            false => problem.costs,
+            true => {
+                turn(simd, problem, &mut turned);
+                &turned
+            }
+        };
+        let solved = self.solve_rows(simd, problem, costs);
         self.turned = turned;
         solved
     }

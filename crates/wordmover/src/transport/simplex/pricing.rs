@@ -94,9 +94,12 @@ impl Candidates {
         let tree = &*tree;
         let (start, n) = (self.next, tree.n_sources());
         if !self.is_exact {
-            let all = by_width!(tree.coarse_duals.len(), W => {
-                self.find_coarse::<S, W>(simd, tree, start, n)
-                    && self.find_coarse::<S, W>(simd, tree, 0, start)
+            let mut all = true;
+            by_width!(tree.coarse_duals.len(), W => {
+                // A loop, so that the search is compiled once.
+                for (from, to) in [(start, n), (0, start)] {
+                    all = all && self.find_coarse::<S, W>(simd, tree, from, to);
+                }
             });
             self.is_exact = all && self.len == 0;
         }

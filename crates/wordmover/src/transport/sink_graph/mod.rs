@@ -42,19 +42,17 @@
 //! over them.
 
 mod assign;
-mod compiled;
 mod edges;
 mod paths;
 mod start;
 
+use super::compiled::{Compiled, Part};
 use super::grid::Grid;
 use super::lanes::{Four, Simd};
 use super::problem::{MASS_BITS, Problem, bits_to_number, demand_on_grid};
 use super::workspace::grow;
 use paths::PathStep;
 use start::Aim;
-
-pub(super) use compiled::SolveSinks;
 
 /// Numbers of sinks known to the compiler go up to this, in so many vectors of four.
 pub(super) const MOST_SINKS: usize = 24;
@@ -88,6 +86,21 @@ const MANY: usize = 8;
 #[inline(always)]
 const fn others<const M: usize>() -> usize {
     M - 1
+}
+
+/// The solver for `M` sinks, in `W` vectors of four, with its problem.
+struct Sinks<'a, const M: usize, const W: usize> {
+    graph: &'a mut SinkGraph,
+    problem: Problem<'a>,
+}
+
+impl<const M: usize, const W: usize> Part for Sinks<'_, M, W> {
+    type Output = Option<f64>;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) -> Option<f64> {
+        self.graph.solve_onto::<S, M, W>(simd, self.problem)
+    }
 }
 
 /// A piece of a source at a sink.
@@ -160,11 +173,14 @@ impl SinkGraph {
     /// The optimal cost for 3 to [`MOST_SINKS`] sinks. `None` if costs differ too little for a
     /// grid below them, or not at all, and if it would take long: another solver is better then.
     #[inline(always)]
-    pub(super) fn solve<S: SolveSinks>(&mut self, simd: S, problem: Problem) -> Option<f64> {
+    pub(super) fn solve<S: Compiled>(&mut self, simd: S, problem: Problem) -> Option<f64> {
         macro_rules! by_number_of_sinks {
             ($($m:literal)*) => {
                 match problem.demand.len() {
-                    $($m => simd.solve_onto::<$m, { usize::div_ceil($m, 4) }>(self, problem),)*
+                    $($m => simd.call(Sinks::<$m, { usize::div_ceil($m, 4) }> {
+                        graph: self,
+                        problem,
+                    }),)*
                     _ => None,
                 }
             };
