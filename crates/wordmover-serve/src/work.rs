@@ -6,12 +6,13 @@
 //! requests a batch takes half, so that there is always work while the clients of the other half
 //! read their answers and send their next requests.
 //!
-//! A second dispatcher reads the requests of the next batch meanwhile, and begins with it when the
-//! first has only answers left to write. Beside a large batch it begins at once, so that a few
-//! texts need not wait for thousands; small batches side by side would share fewer words, whose
-//! ground costs are computed once a batch. Everything else runs as a task of the rayon pool. One
-//! number, the requests not yet answered, is bounded; there is no second limit that could disagree
-//! with it.
+//! A second dispatcher reads the requests of the next batch meanwhile. It begins with it when that
+//! cannot grow any more, or the first has only answers left to write: a thread that finds nothing
+//! left to do in one batch goes on with the other. Batches that could have grown would share fewer
+//! words, whose ground costs are computed once a batch. Beside a large batch the next begins at
+//! once, so that a few texts need not wait for thousands. Everything else runs as a task of the
+//! rayon pool. One number, the requests not yet answered, is bounded; there is no second limit that
+//! could disagree with it.
 
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
@@ -32,7 +33,8 @@ use crate::memory::Held;
 use crate::metrics::Metrics;
 use crate::served::{Current, Served};
 
-const DISPATCHERS: usize = 2;
+/// Two batches are worked on at once, and one gathers.
+const DISPATCHERS: usize = 3;
 
 /// Bytes of bodies beyond which a batch is large.
 const SMALL_BATCH_BYTES: usize = 64 << 10;
@@ -113,8 +115,9 @@ pub(crate) struct Work {
 #[derive(Default)]
 struct Queue {
     jobs: VecDeque<Job>,
-    /// Whether a small batch is being embedded: what comes meanwhile waits for it.
-    is_small_batch_at_work: bool,
+    /// Small batches that are being embedded: what comes meanwhile waits for them until it is
+    /// enough for a batch.
+    n_small_at_work: usize,
     /// Whether a dispatcher gathers a batch.
     is_gathering: bool,
     is_closed: bool,
@@ -271,10 +274,11 @@ impl Work {
                     false => batch.jobs.push(job),
                 }
             }
-            if !queue.is_small_batch_at_work {
+            let is_full = batch.n_bytes >= BATCH_BYTES || batch.n_jobs() + short.len() >= most;
+            if is_full || queue.n_small_at_work == 0 {
                 batch.jobs.extend(short);
                 let is_small = batch.n_bytes <= SMALL_BATCH_BYTES;
-                queue.is_small_batch_at_work = is_small;
+                queue.n_small_at_work += usize::from(is_small);
                 drop(queue);
                 return Some((batch, is_small.then(|| Turn(self))));
             }
@@ -439,7 +443,7 @@ struct Turn<'w>(&'w Work);
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        self.0.lock().is_small_batch_at_work = false;
+        self.0.lock().n_small_at_work -= 1;
         self.0.arrival.notify_all();
     }
 }
@@ -517,4 +521,99 @@ pub(crate) fn check_words(
     let (name, most) = (which(), limits.words);
     let message = format!("`{name}` has {n_words} words; a text may have {most}");
     Err(ApiError::field(name, message))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::memory::Memory;
+    use crate::served::Sources;
+
+    /// Texts that were read, of the two tests.
+    static READ: [AtomicUsize; 2] = [AtomicUsize::new(0), AtomicUsize::new(0)];
+
+    fn read<const TEST: usize>(
+        body: &[u8],
+        served: &Served,
+        limits: &Limits,
+    ) -> ApiResult<EmbeddingRequest> {
+        READ[TEST].fetch_add(1, Relaxed);
+        crate::routes::embeddings::read(body, served, limits)
+    }
+
+    /// Work beside a small batch that never ends.
+    fn busy_work() -> Arc<Work> {
+        let current = Arc::new(Current::default());
+        current.set(Sources::default().load().unwrap());
+        let work = Work::start(Limits::default(), current, Arc::default()).unwrap();
+        work.lock().n_small_at_work = 1;
+        work
+    }
+
+    /// The answers to so many requests.
+    fn ask(work: &Arc<Work>, n: usize, read: ReadRequest) -> std::thread::JoinHandle<Vec<bool>> {
+        let work = work.clone();
+        std::thread::spawn(move || {
+            let mut runtime = tokio::runtime::Builder::new_current_thread();
+            let runtime = runtime.build().unwrap();
+            let memory = Memory::new(1 << 20);
+            runtime.block_on(async {
+                let mut asked: Vec<_> = (0..n)
+                    .map(|_| {
+                        let bytes = Bytes::from_static(br#"{"input": "a president speaks"}"#);
+                        let _held = memory.nothing();
+                        let body = Body { bytes, _held };
+                        Box::pin(work.embed(body, read))
+                    })
+                    .collect();
+                // All are in the queue before the first is waited for.
+                for request in &mut asked {
+                    let nothing = std::future::poll_fn(|context| {
+                        let _ = request.as_mut().poll(context);
+                        std::task::Poll::Ready(())
+                    });
+                    nothing.await;
+                }
+                let mut answers = Vec::new();
+                for request in asked {
+                    answers.push(request.await.is_ok());
+                }
+                answers
+            })
+        })
+    }
+
+    fn wait_until(is_so: impl Fn() -> bool) {
+        let start = Instant::now();
+        while !is_so() {
+            assert!(
+                start.elapsed() < Duration::from_secs(30),
+                "in half a minute"
+            );
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    #[test]
+    fn few_requests_are_read_while_they_wait_for_a_small_batch() {
+        let work = busy_work();
+        let answers = ask(&work, 3, read::<0>);
+        wait_until(|| READ[0].load(Relaxed) == 3);
+        assert!(!answers.is_finished(), "they wait for their turn");
+        drop(Turn(&work));
+        assert_eq!(answers.join().unwrap(), [true; 3]);
+        work.close();
+    }
+
+    #[test]
+    fn a_batch_that_cannot_grow_begins_beside_another() {
+        let work = busy_work();
+        let answers = ask(&work, SMALL_CROWD, read::<1>);
+        wait_until(|| answers.is_finished());
+        assert_eq!(answers.join().unwrap(), [true; SMALL_CROWD]);
+        assert_eq!(work.lock().n_small_at_work, 1);
+        work.close();
+    }
 }

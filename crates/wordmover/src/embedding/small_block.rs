@@ -1,13 +1,16 @@
 //! Few documents, as in a service: a tile of random documents for each thread, which wait for
 //! each other only once. The tiles are prepared once: for a single short text, packing the random
 //! words would take as long as the products with them.
+//!
+//! Threads take one tile after the other, and whoever finds none left is free for the next block,
+//! if another caller has one: rayon's iterators would let a thread that waits for the last tiles
+//! begin with that block, and end this one only when it is done.
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
-
-use rayon::prelude::*;
 
 use super::statistics::EmbeddingStatistics;
 use super::tile::{Scratch, TileColumns, TileCosts, Words, tiles, widest_tile};
@@ -99,13 +102,13 @@ impl Target<'_> {
             }
             Ok((features, ground_costs, lap()))
         };
-        let of_tile = |tile| MEMORY.with_borrow_mut(|memory| of_tile(tile, memory));
+        let of_tile = |tile: &TileColumns| MEMORY.with_borrow_mut(|memory| of_tile(tile, memory));
         let n_each = (n_features * block.rows.len()).div_ceil(tiles.len().max(1));
         let at_once = (DISTANCES_AT_ONCE / n_each.max(1)).max(self.n_threads());
         for tiles in tiles.chunks(at_once) {
             let solved: Vec<_> = match self.threads {
                 Threads::Caller => tiles.iter().map(of_tile).collect::<Result<_>>()?,
-                Threads::All => tiles.par_iter().map(of_tile).collect::<Result<_>>()?,
+                Threads::All => by_all_threads(tiles, of_tile)?,
             };
             let (mut ground_costs, mut all, mut n_random) = (Duration::ZERO, Duration::ZERO, 0);
             for (tile, (features, costs, transport)) in tiles.iter().zip(solved) {
@@ -133,4 +136,29 @@ impl Target<'_> {
         }
         Ok(())
     }
+}
+
+/// The results of all tiles, in their order, from as many threads as have time.
+fn by_all_threads<R: Send + Sync>(
+    tiles: &[TileColumns],
+    of_tile: impl Fn(&TileColumns) -> Result<R> + Sync,
+) -> Result<Vec<R>> {
+    let solved: Vec<OnceLock<Result<R>>> = tiles.iter().map(|_| OnceLock::new()).collect();
+    let next = AtomicUsize::new(0);
+    let take_tiles = || {
+        loop {
+            let at = next.fetch_add(1, Relaxed);
+            let Some(tile) = tiles.get(at) else { break };
+            let _ = solved[at].set(of_tile(tile));
+        }
+    };
+    rayon::in_place_scope(|scope| {
+        for _ in 0..rayon::current_num_threads().min(tiles.len()) {
+            scope.spawn(|_| take_tiles());
+        }
+    });
+    let solved = solved.into_iter().map(OnceLock::into_inner);
+    solved
+        .map(|solved| solved.expect("every tile was taken"))
+        .collect()
 }
