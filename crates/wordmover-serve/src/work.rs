@@ -102,6 +102,8 @@ struct Job {
 pub(crate) struct Work {
     queue: Mutex<Queue>,
     arrival: Condvar,
+    /// Held by the dispatcher that gathers a batch, the only one that arrivals wake.
+    gathering: Mutex<()>,
     unanswered: AtomicUsize,
     /// The most requests that were unanswered at once, lately.
     crowd: AtomicUsize,
@@ -118,8 +120,6 @@ struct Queue {
     /// Small batches that are being embedded: what comes meanwhile waits for them until it is
     /// enough for a batch.
     n_small_at_work: usize,
-    /// Whether a dispatcher gathers a batch.
-    is_gathering: bool,
     is_closed: bool,
 }
 
@@ -141,6 +141,7 @@ impl Work {
         let work = Arc::new(Work {
             queue: Mutex::default(),
             arrival: Condvar::new(),
+            gathering: Mutex::default(),
             unanswered: AtomicUsize::new(0),
             crowd: AtomicUsize::new(0),
             pace: AtomicU64::new(1000),
@@ -165,7 +166,7 @@ impl Work {
     /// The dispatchers end once the queue is empty.
     pub fn close(&self) {
         self.lock().is_closed = true;
-        self.arrival.notify_all();
+        self.arrival.notify_one();
     }
 
     /// Embeds the texts that `read` finds in the body.
@@ -178,8 +179,7 @@ impl Work {
             _permit: self.permit()?,
         };
         self.lock().jobs.push_back(job);
-        // To the one that gathers, if one does.
-        self.arrival.notify_all();
+        self.arrival.notify_one();
         answer.await.unwrap_or_else(|_| Err(self.failed()))
     }
 
@@ -249,15 +249,15 @@ impl Work {
     /// What has gathered when it may begin, and the turn of a small batch; waits for the first
     /// request.
     fn next_batch(&self) -> Option<(Batch, Option<Turn<'_>>)> {
+        let gathering = self.gathering.lock();
+        let _gathering = gathering.unwrap_or_else(PoisonError::into_inner);
         let mut queue = self.lock();
-        while queue.jobs.is_empty() || queue.is_gathering {
-            if queue.is_closed && queue.jobs.is_empty() {
+        while queue.jobs.is_empty() {
+            if queue.is_closed {
                 return None;
             }
             queue = self.wait(queue);
         }
-        queue.is_gathering = true;
-        let _gathering = Gathering(self);
         let crowd = self.crowd.load(Relaxed);
         self.crowd.store(crowd - crowd / 8, Relaxed);
         let most = crowd.div_ceil(2).max(SMALL_CROWD);
@@ -275,12 +275,17 @@ impl Work {
                 }
             }
             let is_full = batch.n_bytes >= BATCH_BYTES || batch.n_jobs() + short.len() >= most;
-            if is_full || queue.n_small_at_work == 0 {
-                batch.jobs.extend(short);
+            let is_alone = queue.n_small_at_work == 0;
+            if is_full || is_alone {
                 let is_small = batch.n_bytes <= SMALL_BATCH_BYTES;
                 queue.n_small_at_work += usize::from(is_small);
                 drop(queue);
-                return Some((batch, is_small.then(|| Turn(self))));
+                let turn = is_small.then(|| Turn(self));
+                match is_alone {
+                    true => batch.jobs.extend(short),
+                    false => batch.prepare(short, self),
+                }
+                return Some((batch, turn));
             }
             if short.is_empty() {
                 queue = self.wait(queue);
@@ -368,7 +373,9 @@ impl Work {
                 .for_each(|prepared| prepared.job.answer(Err(error.clone())));
             return;
         }
-        // The next batch begins while the answers to this one are written.
+        // The next batch begins while the answers to this one are written. Few are written by this
+        // thread: all others may be at work on that batch.
+        let is_small = turn.is_some();
         drop(turn);
         let mut from = 0;
         let parts = jobs.into_iter().map(|job| {
@@ -377,8 +384,7 @@ impl Work {
             from = to;
             (job, part)
         });
-        let parts: Vec<(Prepared, &[f32])> = parts.collect();
-        parts.into_par_iter().for_each(|(prepared, rows)| {
+        let answer = |(prepared, rows): (Prepared, &[f32])| {
             let Prepared {
                 job, texts, finish, ..
             } = prepared;
@@ -388,7 +394,11 @@ impl Work {
                 texts: &texts,
             };
             job.answer(Ok(finish(&embedded)));
-        });
+        };
+        match is_small {
+            true => parts.for_each(answer),
+            false => parts.collect::<Vec<_>>().into_par_iter().for_each(answer),
+        }
     }
 }
 
@@ -428,23 +438,13 @@ impl Batch {
     }
 }
 
-/// While it lives, a dispatcher gathers a batch.
-struct Gathering<'w>(&'w Work);
-
-impl Drop for Gathering<'_> {
-    fn drop(&mut self) {
-        self.0.lock().is_gathering = false;
-        self.0.arrival.notify_all();
-    }
-}
-
 /// The turn of a small batch; the next has its turn when this is dropped.
 struct Turn<'w>(&'w Work);
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
         self.0.lock().n_small_at_work -= 1;
-        self.0.arrival.notify_all();
+        self.0.arrival.notify_one();
     }
 }
 
