@@ -7,7 +7,6 @@ from choice import linear, say
 from corpus import Documents, Outcome, Split
 
 BUCKETS = 200_000
-# Small corpora need many epochs: with 25 of them OHSUMED has half the accuracy of TF-IDF.
 # Corpora of fewer training documents may need more passes.
 FEW_DOCUMENTS = 5000
 
