@@ -155,7 +155,8 @@ def test_the_distilled_vectors_of_the_repository_are_whole():
     assert (len(found), found.dim) == (81_000, 160)
     assert all(word in found for word in ["a", "i", "1999", "u.s.", "don't", "co-founder"])
     names = unpack(tensors["pieces"], tensors["piece_ends"])
-    also = [found.words[i] for i in tensors["piece_words"]]
+    words = found.words
+    also = [words[i] for i in tensors["piece_words"]]
     assert len(names) + len(also) == 29_523 == len({*names, *also})
     rows = decode(tensors["piece_vectors"], tensors["piece_scales"])
     due = header["__metadata__"]["pieces_checksum"]
