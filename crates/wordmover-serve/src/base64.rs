@@ -4,20 +4,36 @@ const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 
 /// Appends the little-endian bytes of the numbers.
 pub(crate) fn encode_floats(numbers: &[f32], out: &mut Vec<u8>) {
-    let bytes: Vec<u8> = numbers.iter().flat_map(|x| x.to_le_bytes()).collect();
-    encode(&bytes, out);
+    out.reserve((numbers.len() * size_of::<f32>()).div_ceil(3) * 4);
+    // Three numbers are sixteen letters.
+    for three in numbers.chunks(3) {
+        let mut bytes = [0; 12];
+        for (bytes, x) in bytes.as_chunks_mut().0.iter_mut().zip(three) {
+            *bytes = x.to_le_bytes();
+        }
+        encode(&bytes[..size_of_val(three)], out);
+    }
 }
 
 pub(crate) fn encode(bytes: &[u8], out: &mut Vec<u8>) {
-    for three in bytes.chunks(3) {
-        let at = |i: usize| u32::from(three.get(i).copied().unwrap_or(0));
-        let word = at(0) << 16 | at(1) << 8 | at(2);
-        for place in 0..4 {
-            let letter = ALPHABET[(word >> (18 - 6 * place)) as usize & 63];
-            // So many bytes need one letter more than they are.
-            out.push(if place <= three.len() { letter } else { b'=' });
-        }
+    let (threes, rest) = bytes.as_chunks();
+    for three in threes {
+        out.extend_from_slice(&letters(three));
     }
+    if !rest.is_empty() {
+        let mut three = [0; 3];
+        three[..rest.len()].copy_from_slice(rest);
+        let mut letters = letters(&three);
+        // So many bytes need one letter more than they are.
+        letters[rest.len() + 1..].fill(b'=');
+        out.extend_from_slice(&letters);
+    }
+}
+
+/// The letters of 24 bits.
+fn letters(&[a, b, c]: &[u8; 3]) -> [u8; 4] {
+    let bits = u32::from_be_bytes([0, a, b, c]);
+    [18, 12, 6, 0].map(|shift| ALPHABET[(bits >> shift) as usize & 63])
 }
 
 #[cfg(test)]
@@ -38,6 +54,18 @@ mod tests {
             let mut out = Vec::new();
             encode(bytes.as_bytes(), &mut out);
             assert_eq!(out, due.as_bytes());
+        }
+    }
+
+    #[test]
+    fn numbers_are_the_letters_of_their_bytes() {
+        let numbers: Vec<f32> = (0..20).map(|i| (i as f32).exp() - 3.5).collect();
+        for n in 0..numbers.len() {
+            let bytes: Vec<u8> = numbers[..n].iter().flat_map(|x| x.to_le_bytes()).collect();
+            let (mut found, mut due) = (Vec::new(), Vec::new());
+            encode_floats(&numbers[..n], &mut found);
+            encode(&bytes, &mut due);
+            assert_eq!(found, due, "{n} numbers");
         }
         let mut out = Vec::new();
         encode_floats(&[1.0, -0.5], &mut out);

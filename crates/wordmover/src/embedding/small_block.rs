@@ -22,9 +22,10 @@ use crate::error::{Error, Result};
 const SMALL_BLOCK: usize = 256;
 const SMALL_TABLE: usize = 1 << 19;
 
-/// Random words to a tile of a small block, unless one random document has more: 512 features
-/// make 28 tiles, so that no thread of a dozen is idle for long.
-const SMALL_TILE_WORDS: usize = 64;
+/// Random words to a tile of a small block, unless one random document has more: the costs of a
+/// batch of thirty texts then stay in the second level of the cache, and 512 features make 38 tiles,
+/// so that no thread of a dozen is idle for long.
+const SMALL_TILE_WORDS: usize = 48;
 
 /// Coordinates of prepared random words at most, 16 MiB; more are packed for each block.
 const MOST_PREPARED: usize = 1 << 22;
