@@ -4,7 +4,7 @@ const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 
 /// Appends the little-endian bytes of the numbers.
 pub(crate) fn encode_floats(numbers: &[f32], out: &mut Vec<u8>) {
-    out.reserve((numbers.len() * size_of::<f32>()).div_ceil(3) * 4);
+    out.reserve(size_of_val(numbers).div_ceil(3) * 4);
     // Three numbers are sixteen letters.
     for three in numbers.chunks(3) {
         let mut bytes = [0; 12];
@@ -33,7 +33,8 @@ pub(crate) fn encode(bytes: &[u8], out: &mut Vec<u8>) {
 /// The letters of 24 bits.
 fn letters(&[a, b, c]: &[u8; 3]) -> [u8; 4] {
     let bits = u32::from_be_bytes([0, a, b, c]);
-    [18, 12, 6, 0].map(|shift| ALPHABET[(bits >> shift) as usize & 63])
+    let letter = |shift: u32| ALPHABET[(bits >> shift) as usize & 63];
+    [letter(18), letter(12), letter(6), letter(0)]
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ mod accelerated;
 mod exact_kernel;
 pub(crate) mod features;
 pub(crate) mod fit;
+mod frequent_words;
 #[cfg(feature = "builtin-vectors")]
 mod general_purpose;
 mod model;

@@ -7,11 +7,12 @@
 //! begin with that block, and end this one only when it is done.
 
 use std::cell::RefCell;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use super::frequent_words::{FrequentInBlock, FrequentWords};
 use super::statistics::EmbeddingStatistics;
 use super::tile::{Scratch, TileColumns, TileCosts, Words, tiles, widest_tile};
 use super::transform::{Block, Target, Threads, lap_from};
@@ -39,11 +40,18 @@ thread_local! {
     static MEMORY: RefCell<(Vec<f64>, Scratch)> = RefCell::default();
 }
 
-/// The tiles of a model's random documents, made when they are first needed.
+/// The tiles of a model's random documents, made when they are first needed, and the words that
+/// are compared with them time and again.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct PreparedTiles(Arc<OnceLock<Vec<TileColumns>>>);
+pub(crate) struct PreparedTiles(Arc<(OnceLock<Vec<TileColumns>>, FrequentWords)>);
 
-impl Target<'_> {
+impl PreparedTiles {
+    pub(super) fn frequent(&self) -> &FrequentWords {
+        &self.0.1
+    }
+}
+
+impl<'m> Target<'m> {
     /// Whether so many documents with so many distinct words go this way.
     pub(super) fn is_small(self, n_documents: usize, n_words: usize) -> bool {
         let width = widest_tile(self.random_documents);
@@ -63,6 +71,14 @@ impl Target<'_> {
         tiles.map(|tile| TileColumns::new(self, tile)).collect()
     }
 
+    /// The tiles for small blocks, if they are kept.
+    pub(super) fn prepared_tiles(self) -> Option<&'m [TileColumns]> {
+        let random_documents = self.random_documents;
+        let all = random_documents.words_of_range(0..random_documents.len());
+        let prepared = self.prepared.filter(|_| all.len() <= MOST_PREPARED)?;
+        Some(prepared.0.0.get_or_init(|| self.small_tiles()))
+    }
+
     /// [`map_block`](Target::map_block) for a small block.
     pub(super) fn map_small_block<T: Copy + Send + Sync>(
         self,
@@ -74,23 +90,25 @@ impl Target<'_> {
         progress: &mut dyn FnMut(&EmbeddingStatistics) -> ControlFlow<()>,
     ) -> Result<()> {
         let n_features = self.random_documents.len();
-        let n_coordinates = self.random_documents.words_of_range(0..n_features).len();
         let unprepared;
-        let tiles = match self.prepared {
-            Some(PreparedTiles(tiles)) if n_coordinates <= MOST_PREPARED => {
-                tiles.get_or_init(|| self.small_tiles())
-            }
-            _ => {
+        let tiles = match self.prepared_tiles() {
+            Some(tiles) => tiles,
+            None => {
                 unprepared = self.small_tiles();
                 &unprepared
             }
         };
         let words = Words::new(self, &block.vectors);
         let mut wall = lap_from(clock);
-        let of_tile = |tile: &TileColumns, memory: &mut (Vec<f64>, Scratch)| {
+        let n_frequent = block.frequent.as_ref().map_or(0, FrequentInBlock::n_words);
+        let of_tile = |index: usize, memory: &mut (Vec<f64>, Scratch)| {
             let (table, scratch) = memory;
+            let tile = &tiles[index];
             let mut lap = lap_from(Instant::now());
-            words.costs(tile, table);
+            let more = words.costs(tile, table, n_frequent);
+            if let Some(frequent) = &block.frequent {
+                frequent.copy(index, tile.width(), more);
+            }
             let ground_costs = lap();
             let costs = TileCosts::new(tile, table);
             let mut features = vec![empty; block.rows.len() * tile.documents.len()];
@@ -103,16 +121,17 @@ impl Target<'_> {
             }
             Ok((features, ground_costs, lap()))
         };
-        let of_tile = |tile: &TileColumns| MEMORY.with_borrow_mut(|memory| of_tile(tile, memory));
+        let of_tile = |index| MEMORY.with_borrow_mut(|memory| of_tile(index, memory));
         let n_each = (n_features * block.rows.len()).div_ceil(tiles.len().max(1));
         let at_once = (DISTANCES_AT_ONCE / n_each.max(1)).max(self.n_threads());
-        for tiles in tiles.chunks(at_once) {
+        for start in (0..tiles.len()).step_by(at_once) {
+            let now = start..tiles.len().min(start + at_once);
             let solved: Vec<_> = match self.threads {
-                Threads::Caller => tiles.iter().map(of_tile).collect::<Result<_>>()?,
-                Threads::All => by_all_threads(tiles, of_tile)?,
+                Threads::Caller => now.clone().map(of_tile).collect::<Result<_>>()?,
+                Threads::All => by_all_threads(now.clone(), of_tile)?,
             };
             let (mut ground_costs, mut all, mut n_random) = (Duration::ZERO, Duration::ZERO, 0);
-            for (tile, (features, costs, transport)) in tiles.iter().zip(solved) {
+            for (tile, (features, costs, transport)) in tiles[now].iter().zip(solved) {
                 let tile = tile.documents.clone();
                 let rows = features.chunks_exact(tile.len());
                 for (out, features) in out.chunks_exact_mut(n_features).zip(rows) {
@@ -139,18 +158,18 @@ impl Target<'_> {
     }
 }
 
-/// The results of all tiles, in their order, from as many threads as have time.
+/// The results of some tiles, in their order, from as many threads as have time.
 fn by_all_threads<R: Send + Sync>(
-    tiles: &[TileColumns],
-    of_tile: impl Fn(&TileColumns) -> Result<R> + Sync,
+    tiles: Range<usize>,
+    of_tile: impl Fn(usize) -> Result<R> + Sync,
 ) -> Result<Vec<R>> {
-    let solved: Vec<OnceLock<Result<R>>> = tiles.iter().map(|_| OnceLock::new()).collect();
+    let solved: Vec<OnceLock<Result<R>>> = tiles.clone().map(|_| OnceLock::new()).collect();
     let next = AtomicUsize::new(0);
     let take_tiles = || {
         loop {
             let at = next.fetch_add(1, Relaxed);
-            let Some(tile) = tiles.get(at) else { break };
-            let _ = solved[at].set(of_tile(tile));
+            let Some(solved) = solved.get(at) else { break };
+            let _ = solved.set(of_tile(tiles.start + at));
         }
     };
     rayon::in_place_scope(|scope| {

@@ -62,20 +62,30 @@ impl<'v> Words<'v> {
         }
     }
 
-    /// Fills a table with a row of ground costs for each word, and some rows more. By this
-    /// thread.
-    pub fn costs(&self, tile: &TileColumns, table: &mut Vec<f64>) {
+    /// Fills a table with a row of ground costs for each word, and some rows more; the last `n_more`
+    /// rows are left to the caller and returned. By this thread.
+    pub fn costs<'t>(
+        &self,
+        tile: &TileColumns,
+        table: &'t mut Vec<f64>,
+        n_more: usize,
+    ) -> &'t mut [f64] {
+        let n_rows = match self {
+            Words::Direct { vectors, dim } => vectors.len() / dim,
+            Words::Packed(rows) => rows.n_padded(),
+        };
+        table.resize((n_rows + n_more) * tile.width(), 0.0);
+        let (costs, more) = table.split_at_mut(n_rows * tile.width());
         match (self, &tile.columns) {
-            (Words::Direct { vectors, dim }, Columns::Direct(columns)) => {
-                table.resize(vectors.len() / dim * columns.width(), 0.0);
-                direct::costs(vectors, columns, table);
+            (Words::Direct { vectors, .. }, Columns::Direct(columns)) => {
+                direct::costs(vectors, columns, costs);
             }
             (Words::Packed(rows), Columns::Packed(columns)) => {
-                table.resize(rows.n_padded() * columns.width(), 0.0);
-                product::costs(rows.all(), columns, table);
+                product::costs(rows.all(), columns, costs);
             }
             _ => unreachable!("words and columns are made for the same way"),
         }
+        more
     }
 
     /// The same by all threads.
@@ -151,7 +161,7 @@ impl TileColumns {
 
 impl Target<'_> {
     /// Whether ground costs are computed by products of matrices.
-    fn takes_products(self) -> bool {
+    pub(super) fn takes_products(self) -> bool {
         (self.precision, self.metric) == (CostPrecision::Single, Metric::Euclidean)
     }
 }

@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 use hashbrown::HashMap;
 use rayon::prelude::*;
 
+use super::frequent_words::FrequentInBlock;
 use super::sample::SampleDistances;
 use super::small_block::PreparedTiles;
 use super::statistics::EmbeddingStatistics;
@@ -119,9 +120,13 @@ impl<'m> Transform<'m> {
         let mut table = Vec::new();
         for (documents, out) in blocks {
             let clock = Instant::now();
-            let (rows, words) = self.number(documents);
-            let vectors = self.vectors(&words)?;
-            let block = Block { rows, vectors };
+            let (mut rows, mut words) = self.number(documents);
+            let frequent = self.take_frequent(target, &mut rows, &mut words);
+            let block = Block {
+                rows,
+                vectors: self.vectors(&words)?,
+                frequent,
+            };
             target.map_block(block, clock, out, empty, &feature, &mut table, progress)?;
         }
         Ok(())
@@ -203,7 +208,7 @@ impl Target<'_> {
         if self.is_small(block.rows.len(), block.vectors.len() / dim.max(1)) {
             return self.map_small_block(&block, clock, out, empty, feature, progress);
         }
-        let Block { rows, vectors } = block;
+        let Block { rows, vectors, .. } = block;
         let words = Words::new(self, &vectors);
         let n_features = self.random_documents.len();
         let mut lap = lap_from(clock);
@@ -243,6 +248,8 @@ pub(super) fn lap_from(mut last: Instant) -> impl FnMut() -> Duration {
 pub(crate) struct Block<'d> {
     pub rows: Vec<Row<'d>>,
     pub vectors: Vec<f32>,
+    /// Words more whose costs are known, if the block is small.
+    pub frequent: Option<FrequentInBlock<'d>>,
 }
 
 /// A document of a block.

@@ -316,5 +316,9 @@ fn gather<'s>(sets: &'s PointSets, chosen: &[usize]) -> Block<'s> {
         });
         first += n;
     }
-    Block { rows, vectors }
+    Block {
+        rows,
+        vectors,
+        frequent: None,
+    }
 }
