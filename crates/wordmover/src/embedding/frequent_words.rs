@@ -5,6 +5,7 @@
 //! counts the words of the first thousand, then takes the costs of the most frequent ones from here
 //! and computes those of the others. The bits are the same: a cost depends on its two words alone.
 
+use std::cmp::Reverse;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use hashbrown::HashMap;
@@ -67,9 +68,8 @@ impl FrequentInBlock<'_> {
 
     /// Copies their costs to the random words of a tile.
     pub fn copy(&self, tile: usize, width: usize, out: &mut [f64]) {
-        let tile = &self.costs.tiles[tile];
         for (out, &row) in out.chunks_exact_mut(width).zip(&self.rows) {
-            tile.copy(row as usize, out);
+            self.costs.tiles[tile].copy(row as usize, out);
         }
     }
 }
@@ -158,6 +158,10 @@ impl FrequentWords {
             return Some(settled);
         }
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        // By another thread, meanwhile.
+        if let Some(settled) = self.settled.get() {
+            return Some(settled);
+        }
         seen.n_documents += documents.len();
         for &number in documents.iter().flat_map(|document| &document.words) {
             if let Word::Known(id) = words[number as usize] {
@@ -168,16 +172,12 @@ impl FrequentWords {
             return None;
         }
         let most = MOST_COSTS / tiles.iter().map(TileColumns::width).sum::<usize>().max(1);
-        let frequent = std::mem::take(&mut seen.counts);
-        let mut frequent: Vec<(u32, u32)> = frequent.into_iter().collect();
-        frequent.sort_unstable_by_key(|&(id, count)| (std::cmp::Reverse(count), id));
+        let mut frequent: Vec<(u32, u32)> = std::mem::take(&mut seen.counts).into_iter().collect();
+        frequent.sort_unstable_by_key(|&(id, count)| (Reverse(count), id));
         frequent.truncate(MOST_WORDS.min(most));
-        let frequent: Vec<Word> = frequent
-            .into_iter()
-            .map(|(id, _)| Word::Known(id))
-            .collect();
+        let ids: Vec<u32> = frequent.into_iter().map(|(id, _)| id).collect();
         // Vectors that cannot be read are the matter of the documents that need them.
-        let costs = FrequentCosts::new(transform, target, tiles, &frequent).unwrap_or_default();
+        let costs = FrequentCosts::new(transform, target, tiles, &ids).unwrap_or_default();
         Some(self.settled.get_or_init(|| costs))
     }
 }
@@ -194,23 +194,19 @@ impl FrequentCosts {
         transform: &Transform<'_>,
         target: Target<'_>,
         tiles: &[TileColumns],
-        words: &[Word<'_>],
+        ids: &[u32],
     ) -> crate::error::Result<Self> {
-        let vectors = transform.vectors(words)?;
+        let words: Vec<Word> = ids.iter().map(|&id| Word::Known(id)).collect();
+        let vectors = transform.vectors(&words)?;
         let packed = Words::new(target, &vectors);
         let mut table = Vec::new();
         let tiles = tiles.iter().map(|tile| {
             packed.costs(tile, &mut table, 0);
             TileRows::new(&table, tile.width())
         });
-        let tiles = tiles.collect();
-        let rows = words.iter().zip(0..).filter_map(|(word, row)| match word {
-            Word::Known(id) => Some((*id, row)),
-            Word::Unknown(_) => None,
-        });
         Ok(FrequentCosts {
-            rows: rows.collect(),
-            tiles,
+            rows: ids.iter().copied().zip(0..).collect(),
+            tiles: tiles.collect(),
         })
     }
 }
