@@ -1,9 +1,9 @@
 //! Words that come again and again in a service: their ground costs are kept.
 //!
-//! The texts of a batch of thirty share hardly a word, but half of their words are among the two
-//! thousand that are most frequent in all batches. A model that embeds few documents at a time
-//! counts the words of the first thousand, then takes the costs of the most frequent ones from here
-//! and computes those of the others. The bits are the same: a cost depends on its two words alone.
+//! The texts of a batch of thirty share hardly a word, but many of their words were in batches
+//! before. A model that embeds few documents at a time counts the words of the first thousand, then
+//! takes the costs of the most frequent ones from here and computes those of the others. The bits
+//! are the same: a cost depends on its two words alone.
 
 use std::cmp::Reverse;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -19,7 +19,7 @@ use crate::ground::product;
 /// time that their costs take.
 const ENOUGH_DOCUMENTS: usize = 1000;
 
-/// Frequent words at most, and their costs, 16 MiB.
+/// Frequent words at most, and their costs, 16 MiB without those between near words.
 const MOST_WORDS: usize = 2048;
 const MOST_COSTS: usize = 1 << 22;
 
