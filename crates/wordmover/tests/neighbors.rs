@@ -156,6 +156,18 @@ fn weights_that_sum_to_one_only_roughly_lose_no_neighbour() {
     }
 }
 
+/// Documents that equal the query end the search before those that wait to be solved had their turn.
+#[test]
+fn other_words_at_the_same_points_tie_with_doubles_of_the_query() {
+    let corpus: Vec<Document> = [5, 1, 15, 5].iter().map(|&w| bag([(w, 1)])).collect();
+    let space = lattice();
+    let index = WmdIndex::new(space.clone(), corpus.clone()).unwrap();
+    for k in 1..5 {
+        let expected = by_brute_force(&space, &corpus, &corpus[0], k);
+        assert_eq!(bits(&index.search(&corpus[0], k).unwrap()), bits(&expected));
+    }
+}
+
 #[test]
 fn equally_near_documents_come_in_the_order_of_the_corpus() {
     let (near, far) = (bag([(1, 1), (2, 1)]), bag([(30, 1)]));

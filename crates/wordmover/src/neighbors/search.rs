@@ -84,7 +84,9 @@ impl Search {
         let mut seeds = Vec::new();
         let mut n_seeds = SEEDS.saturating_mul(k);
         loop {
-            if !seeds.is_empty() && (queue.len() == 0 || seeds.len() == n_seeds) {
+            // Documents equal to the query may have been enough: seeds can still tie with them.
+            let is_enough = best.distance().is_finite();
+            if !seeds.is_empty() && (queue.len() == 0 || seeds.len() == n_seeds || is_enough) {
                 // Those with the least bounds; the others come when it is their turn.
                 seeds.sort_unstable();
                 for seed in seeds.drain(..) {
