@@ -63,10 +63,17 @@ impl CorpusCounts {
     /// Takes note of those words of one more document that have a vector.
     pub(crate) fn observe(&mut self, counts: &WordCounts, has_vector: impl Fn(Word) -> bool) {
         self.n_documents += 1;
-        for (word, count) in counts.iter().filter(|&(word, _)| has_vector(word)) {
-            let frequency = match word {
-                Word::Known(id) => self.words.entry(id).or_default(),
-                Word::Unknown(word) => self.unknown.entry(word.into()).or_default(),
+        for (word, count) in counts.iter() {
+            let seen = match word {
+                Word::Known(id) => self.words.get_mut(&id),
+                Word::Unknown(word) => self.unknown.get_mut(word),
+            };
+            // What was seen before has a vector: to ask again would cut it into its parts again.
+            let frequency = match (seen, word) {
+                (Some(frequency), _) => frequency,
+                (None, word) if !has_vector(word) => continue,
+                (None, Word::Known(id)) => self.words.entry(id).or_default(),
+                (None, Word::Unknown(word)) => self.unknown.entry(word.into()).or_default(),
             };
             frequency.documents += 1;
             frequency.occurrences += u64::from(count);

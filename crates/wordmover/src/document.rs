@@ -64,7 +64,7 @@ impl WordCounts {
     /// Counts the words of a text.
     #[must_use]
     pub fn from_text(text: &str, tokenizer: &Tokenizer, vectors: &WordVectors) -> Self {
-        let mut counter = Counter::new(vectors);
+        let mut counter = Counter::new(vectors, text.len() / LETTERS_PER_WORD);
         let is_known = |word: &str| vectors.id(word).is_some();
         tokenizer.for_each(text, is_known, |word| counter.add(word));
         counter.counts
@@ -76,7 +76,7 @@ impl WordCounts {
         tokens: impl IntoIterator<Item = &'t str>,
         vectors: &WordVectors,
     ) -> Self {
-        let mut counter = Counter::new(vectors);
+        let mut counter = Counter::new(vectors, 0);
         for token in tokens {
             counter.add(token);
         }
@@ -91,6 +91,9 @@ impl WordCounts {
     }
 }
 
+/// A text of so many letters has a distinct word that counts, more or less.
+const LETTERS_PER_WORD: usize = 16;
+
 /// Counts words while keeping their order.
 struct Counter<'v> {
     vectors: &'v WordVectors,
@@ -100,11 +103,12 @@ struct Counter<'v> {
 }
 
 impl<'v> Counter<'v> {
-    fn new(vectors: &'v WordVectors) -> Self {
+    /// For about so many distinct words.
+    fn new(vectors: &'v WordVectors, n_words: usize) -> Self {
         Counter {
             vectors,
             counts: WordCounts::default(),
-            position: HashMap::new(),
+            position: HashMap::with_capacity(n_words),
             unknown_position: HashMap::new(),
         }
     }
@@ -123,10 +127,12 @@ impl<'v> Counter<'v> {
         } else {
             counts.n_unknown += 1;
             let next = counts.unknown.len() as u32;
-            let position = *self.unknown_position.entry(word.into()).or_insert(next);
-            if position == next {
+            let position = self.unknown_position.get(word).copied();
+            let position = position.unwrap_or_else(|| {
+                self.unknown_position.insert(word.into(), next);
                 counts.unknown.push((word.into(), 0));
-            }
+                next
+            });
             let count = &mut counts.unknown[position as usize].1;
             *count = count.saturating_add(1);
         }

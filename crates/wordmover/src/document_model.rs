@@ -384,7 +384,12 @@ impl DocumentModel {
     /// Weighs counted words.
     #[must_use]
     pub fn document(&self, counts: &WordCounts) -> Document {
-        let has_vector = |word: Word| self.space.has_vector(word);
+        // The corpus counts words with a vector alone, and need not cut them into their parts.
+        let is_seen = |word: Word| self.corpus.frequency(word).documents > 0;
+        let has_vector = |word: Word| match word {
+            Word::Known(_) => true,
+            Word::Unknown(_) => is_seen(word) || self.space.has_vector(word),
+        };
         Document::from_counts(counts, &self.corpus, &self.rules, has_vector)
     }
 

@@ -129,6 +129,9 @@ impl Tokenizer {
             Case::Lower => lower_into(segment, out),
             Case::Keep => out.push_str(segment),
         }
+        if out.is_ascii() {
+            return;
+        }
         for (typographic, plain) in [('’', "'"), ('\u{2010}', "-"), ('\u{2011}', "-")] {
             if out.contains(typographic) {
                 *out = out.replace(typographic, plain);

@@ -5,6 +5,7 @@
 //! the native form can be taken over with two copies.
 
 use std::hash::BuildHasher;
+use std::ops::Range;
 
 use hashbrown::hash_table::Entry;
 use hashbrown::{DefaultHashBuilder, HashTable};
@@ -100,8 +101,11 @@ impl WordList {
     }
 
     pub(super) fn id(&self, word: &str) -> Option<u32> {
+        let text = self.text.as_bytes();
+        // As bytes: where characters begin need not be asked again.
+        let is_here = |&id: &u32| &text[range_of(&self.ends, id)] == word.as_bytes();
         self.index
-            .find(self.hasher.hash_one(word), |&id| self.word(id) == word)
+            .find(self.hasher.hash_one(word), is_here)
             .copied()
     }
 
@@ -122,9 +126,15 @@ impl WordList {
 
 /// The word with this id, free of the list so that the index can be borrowed mutably.
 fn word_at<'a>(text: &'a str, ends: &[u32], id: u32) -> &'a str {
+    &text[range_of(ends, id)]
+}
+
+/// Where the word with this id is.
+#[inline]
+fn range_of(ends: &[u32], id: u32) -> Range<usize> {
     let id = id as usize;
     let start = if id == 0 { 0 } else { ends[id - 1] };
-    &text[start as usize..ends[id] as usize]
+    start as usize..ends[id] as usize
 }
 
 #[cfg(test)]

@@ -9,6 +9,9 @@ use crate::vectors::words::WordList;
 /// Longest word that is composed, in bytes: longer ones are no words.
 const LONGEST_WORD: usize = 128;
 
+/// In front of pieces that go on.
+const GOES_ON: &str = "##";
+
 /// Pieces of words and their vectors.
 pub(in crate::vectors) struct Pieces {
     /// Pieces that are no words of the table. Those that begin a word stand for themselves;
@@ -17,6 +20,8 @@ pub(in crate::vectors) struct Pieces {
     rows: Rows,
     /// Ids of words of the table that are pieces, too, ascending.
     words: Vec<u32>,
+    /// Whether one of these words goes on, with `##` in front.
+    has_words_that_go_on: bool,
     /// Bytes of the longest piece.
     longest: usize,
     checksum: String,
@@ -43,6 +48,7 @@ impl Pieces {
         let of_words = words.iter().map(|&id| table.word(id).len());
         let longest = pieces.iter().map(str::len).chain(of_words).max();
         Pieces {
+            has_words_that_go_on: words.iter().any(|&id| table.word(id).starts_with(GOES_ON)),
             longest: longest.unwrap_or(0),
             pieces,
             rows,
@@ -68,6 +74,9 @@ impl Pieces {
     }
 
     fn find(&self, piece: &str, table: &WordList) -> Option<Piece> {
+        if piece.starts_with(GOES_ON) && !self.has_words_that_go_on {
+            return self.pieces.id(piece).map(Piece::Own);
+        }
         let word = table.id(piece);
         let word = word.filter(|id| self.words.binary_search(id).is_ok());
         word.map(Piece::Word)
@@ -102,7 +111,7 @@ impl Pieces {
         let mut start = 0;
         while start < part.len() {
             let rest = &part[start..];
-            let prefix = if start == 0 { "" } else { "##" };
+            let prefix = if start == 0 { "" } else { GOES_ON };
             let most = rest.len().min(self.longest.saturating_sub(prefix.len()));
             let mut ends = (1..=most).rev().filter(|&end| rest.is_char_boundary(end));
             let longest = ends.find_map(|end| {
