@@ -1,5 +1,7 @@
 //! Properties of the exact solver: proved optimal, symmetric, bounded below.
 
+use std::ops::RangeInclusive;
+
 use proptest::prelude::*;
 use wordmover::transport::{
     Amount, Certificate, Workspace, cost, relaxed_from_demand, relaxed_from_supply, solve,
@@ -8,7 +10,14 @@ use wordmover::transport::{
 
 /// A problem: costs, supplies and demands of total one.
 fn problems(max: usize) -> impl Strategy<Value = (Vec<f64>, Vec<f64>, Vec<f64>)> {
-    (1..=max, 1..=max, 0..4u8).prop_flat_map(|(n, m, kind)| {
+    problems_of(1..=max)
+}
+
+/// The same with so many sources, and so many sinks.
+fn problems_of(
+    sizes: RangeInclusive<usize>,
+) -> impl Strategy<Value = (Vec<f64>, Vec<f64>, Vec<f64>)> {
+    (sizes.clone(), sizes, 0..4u8).prop_flat_map(|(n, m, kind)| {
         // Few distinct costs make ties; so do few distinct weights.
         let cost = match kind {
             0 => (0..4u8).prop_map(f64::from).boxed(),
@@ -159,6 +168,20 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
+
+    /// Pairs of documents whose tree is kept in sets of arcs, and a little beyond.
+    #[test]
+    fn every_answer_for_short_documents_is_proved_optimal(
+        (costs, supply, demand) in problems_of(25..=66),
+    ) {
+        let solution = solve(&costs, &supply, &demand).unwrap();
+        let certificate = Certificate::check(&costs, &supply, &demand, &solution);
+        prop_assert!(certificate.holds(1e-12), "{certificate:?}");
+    }
+}
+
 #[test]
 fn a_wrong_plan_does_not_pass_as_optimal() {
     let (costs, supply, demand) = ([0.0, 1.0, 1.0, 0.0], [0.5, 0.5], [0.5, 0.5]);
@@ -306,6 +329,8 @@ fn costs_and_masses_of_every_kind_are_certified_for_pairs() {
         (25, 25),
         (26, 41),
         (40, 40),
+        (64, 64),
+        (65, 64),
         (64, 65),
         (72, 72),
         (131, 128),

@@ -15,7 +15,7 @@ mod certificate;
 mod compiled;
 mod error;
 mod grid;
-mod lanes;
+pub(crate) mod lanes;
 mod one_sink;
 mod partial;
 mod problem;

@@ -13,8 +13,15 @@ impl OneSink {
     /// The optimal cost.
     #[inline(always)]
     pub(super) fn solve<S: Simd>(&mut self, simd: S, problem: Problem) -> f64 {
-        self.supply.clear();
-        self.supply.extend_from_slice(problem.supply);
+        // Kept on the way: a call to copy them would take as long as the sum.
+        self.supply.resize(problem.supply.len(), 0.0);
+        let (kept_fours, kept_rest) = self.supply.as_chunks_mut::<4>();
+        for (kept, supply) in kept_fours.iter_mut().zip(problem.supply.as_chunks::<4>().0) {
+            simd.store(simd.load(supply), kept);
+        }
+        for (kept, supply) in kept_rest.iter_mut().zip(problem.supply.as_chunks::<4>().1) {
+            *kept = *supply;
+        }
         let (cost_fours, cost_rest) = problem.costs.as_chunks::<4>();
         let (supply_fours, supply_rest) = problem.supply.as_chunks::<4>();
         // Four sums at a time, not one after the other: an addition takes its time.

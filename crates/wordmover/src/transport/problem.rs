@@ -32,36 +32,62 @@ pub(super) struct Problem<'a> {
     pub supply: &'a [f64],
     pub demand: &'a [f64],
     /// Whether the costs come sink by sink, not source by source.
-    pub is_transposed: bool,
+    pub is_by_sinks: bool,
+    /// Whether sources and sinks are those of the caller exchanged.
+    pub is_exchanged: bool,
 }
 
 impl<'a> Problem<'a> {
+    /// With costs source by source.
     pub fn new(costs: &'a [f64], supply: &'a [f64], demand: &'a [f64]) -> Self {
-        let is_transposed = demand.len() > supply.len();
-        let (supply, demand) = match is_transposed {
-            true => (demand, supply),
-            false => (supply, demand),
-        };
-        Problem {
+        let problem = Problem {
             costs,
             supply,
             demand,
-            is_transposed,
+            is_by_sinks: false,
+            is_exchanged: false,
+        };
+        problem.with_fewer_sinks()
+    }
+
+    /// With costs sink by sink.
+    pub fn by_sinks(costs: &'a [f64], supply: &'a [f64], demand: &'a [f64]) -> Self {
+        let problem = Problem {
+            costs,
+            supply,
+            demand,
+            is_by_sinks: true,
+            is_exchanged: false,
+        };
+        problem.with_fewer_sinks()
+    }
+
+    /// Sinks cost more than sources, so the smaller side had better be theirs.
+    fn with_fewer_sinks(self) -> Self {
+        match self.demand.len() > self.supply.len() {
+            true => self.exchanged(),
+            false => self,
+        }
+    }
+
+    /// With sources for sinks and sinks for sources.
+    fn exchanged(self) -> Self {
+        Problem {
+            supply: self.demand,
+            demand: self.supply,
+            is_by_sinks: !self.is_by_sinks,
+            is_exchanged: !self.is_exchanged,
+            ..self
         }
     }
 
     /// With sources and sinks as they were given, for a solver that would have to turn the costs
     /// otherwise, unless there are many more sinks than sources then.
     pub fn as_given_if_near_square(self) -> Self {
-        if !self.is_transposed || self.supply.len() > 4 * self.demand.len() {
+        if !self.is_exchanged || self.supply.len() > 4 * self.demand.len() {
             return self;
         }
-        Problem {
-            supply: self.demand,
-            demand: self.supply,
-            is_transposed: false,
-            ..self
-        }
+        self.exchanged()
     }
 
     /// The error of a solver that gives up after so many steps.
@@ -78,7 +104,7 @@ impl<'a> Problem<'a> {
     /// The cost of an arc.
     #[inline(always)]
     pub fn cost(&self, source: usize, sink: usize) -> f64 {
-        match self.is_transposed {
+        match self.is_by_sinks {
             true => self.costs[sink * self.supply.len() + source],
             false => self.costs[source * self.demand.len() + sink],
         }

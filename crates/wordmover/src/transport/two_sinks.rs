@@ -165,7 +165,7 @@ impl TwoSinks {
         let n = supply.len();
         let (fours, rest) = supply.as_chunks::<4>();
         let stored = self.differences.iter_mut().zip(&mut self.masses);
-        if problem.is_transposed {
+        if problem.is_by_sinks {
             let (first, second) = costs.split_at(n);
             let costs = first
                 .as_chunks::<4>()

@@ -30,7 +30,7 @@ pub struct Workspace {
     /// Sources and sinks of that problem as it was solved.
     shape: (usize, usize),
     /// Whether these are the sinks and sources of the caller.
-    is_transposed: bool,
+    is_exchanged: bool,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -98,25 +98,28 @@ impl Workspace {
         supply: &[f64],
         demand: &[f64],
     ) -> Result<f64, TransportError> {
-        assert!(
-            !supply.is_empty() && !demand.is_empty(),
-            "sources and sinks"
-        );
-        assert_eq!(
-            costs.len(),
-            supply.len() * demand.len(),
-            "cost matrix shape"
-        );
-        if costs.len() > u32::MAX as usize {
-            let costs = costs.len();
-            return Err(TransportError::TooLarge { costs });
-        }
-        let _ieee = IeeeArithmetic::enter();
-        // Sinks cost more than sources, so the smaller side had better be theirs.
         self.solve_problem(Problem::new(costs, supply, demand))
     }
 
+    /// The same from costs sink by sink: a row per sink.
+    pub(crate) fn optimal_value_by_sinks(
+        &mut self,
+        costs: &[f64],
+        supply: &[f64],
+        demand: &[f64],
+    ) -> Result<f64, TransportError> {
+        self.solve_problem(Problem::by_sinks(costs, supply, demand))
+    }
+
     fn solve_problem(&mut self, problem: Problem) -> Result<f64, TransportError> {
+        let (n, m) = (problem.supply.len(), problem.demand.len());
+        assert!(n > 0 && m > 0, "sources and sinks");
+        let costs = problem.costs.len();
+        assert_eq!(costs, n * m, "cost matrix shape");
+        if costs > u32::MAX as usize {
+            return Err(TransportError::TooLarge { costs });
+        }
+        let _ieee = IeeeArithmetic::enter();
         let workspace = self;
         by_instruction_set!(
             (workspace: &mut Workspace, problem: Problem) -> Result<f64, TransportError>,
@@ -133,7 +136,7 @@ impl Workspace {
     ) -> Result<f64, TransportError> {
         let (n, m) = (problem.supply.len(), problem.demand.len());
         self.shape = (n, m);
-        self.is_transposed = problem.is_transposed;
+        self.is_exchanged = problem.is_exchanged;
         if m == 1 {
             self.solver = Solver::OneSink;
             return Ok(self.one_sink.solve(simd, problem));
@@ -154,7 +157,7 @@ impl Workspace {
         }
         let problem = problem.as_given_if_near_square();
         self.shape = (problem.supply.len(), problem.demand.len());
-        self.is_transposed = problem.is_transposed;
+        self.is_exchanged = problem.is_exchanged;
         self.solver = Solver::NetworkSimplex;
         self.network_simplex.solve(simd, problem)
     }
@@ -172,7 +175,7 @@ impl Workspace {
     fn each_flow(&self, mut visit: impl FnMut(usize, usize, f64)) {
         let visit = |source: usize, sink: usize, mass: f64| {
             if mass > 0.0 {
-                match self.is_transposed {
+                match self.is_exchanged {
                     true => visit(sink, source, mass),
                     false => visit(source, sink, mass),
                 }
@@ -205,7 +208,7 @@ impl Workspace {
             Solver::BitsetSimplex => self.bitset_simplex.sink_duals(),
             Solver::NetworkSimplex => self.network_simplex.sink_duals(),
         };
-        if !self.is_transposed {
+        if !self.is_exchanged {
             return duals;
         }
         let mut values = vec![f64::INFINITY; n];
@@ -248,7 +251,7 @@ mod tests {
 
     #[test]
     fn a_long_problem_stops_when_its_flag_is_set() {
-        let n = 60;
+        let n = 90;
         let costs: Vec<f64> = (0..n * n).map(|i| ((i * i) % 97) as f64).collect();
         let weights = vec![1.0 / n as f64; n];
         let flag = Arc::new(AtomicBool::new(false));

@@ -158,7 +158,7 @@ fn read<S: Simd, const W: usize>(
         weighted: [zero; W],
         largest: zero,
     };
-    if problem.is_transposed {
+    if problem.is_by_sinks {
         read_columns(simd, problem, rows, &mut sums);
     } else {
         read_rows(simd, problem, rows, &mut sums);

@@ -1,19 +1,19 @@
 //! Registers of 256 bits.
 
 use std::arch::x86_64::{
-    __m256d, __m256i, _CMP_EQ_OQ, _CMP_LT_OQ, _mm_add_pd, _mm_add_sd, _mm_cvtsd_f64,
-    _mm_cvtsi128_si32, _mm_max_pd, _mm_max_sd, _mm_min_epi16, _mm_min_pd, _mm_min_sd,
-    _mm_minpos_epu16, _mm_set1_epi16, _mm_unpackhi_pd, _mm_xor_si128, _mm256_add_epi64,
-    _mm256_add_pd, _mm256_and_pd, _mm256_and_si256, _mm256_andnot_pd, _mm256_blendv_epi8,
-    _mm256_blendv_pd, _mm256_castpd_si256, _mm256_castpd256_pd128, _mm256_castsi128_si256,
-    _mm256_castsi256_pd, _mm256_castsi256_si128, _mm256_cmp_pd, _mm256_cmpeq_epi16,
-    _mm256_cmpeq_epi64, _mm256_cmpgt_epi16, _mm256_cmpgt_epi64, _mm256_cvtpd_epi32,
-    _mm256_extractf128_pd, _mm256_extracti128_si256, _mm256_inserti128_si256, _mm256_loadu_pd,
-    _mm256_loadu_si256, _mm256_max_epi16, _mm256_max_pd, _mm256_min_epi16, _mm256_min_pd,
-    _mm256_movemask_epi8, _mm256_movemask_pd, _mm256_mul_pd, _mm256_packs_epi32,
-    _mm256_permute2f128_pd, _mm256_set_pd, _mm256_set1_epi16, _mm256_set1_pd, _mm256_storeu_pd,
-    _mm256_storeu_si256, _mm256_sub_pd, _mm256_subs_epi16, _mm256_unpackhi_pd, _mm256_unpacklo_pd,
-    _mm256_xor_pd,
+    __m256d, __m256i, _CMP_EQ_OQ, _CMP_LT_OQ, _MM_HINT_T0, _mm_add_pd, _mm_add_sd, _mm_cvtsd_f64,
+    _mm_cvtsi128_si32, _mm_loadu_ps, _mm_max_pd, _mm_max_sd, _mm_min_epi16, _mm_min_pd, _mm_min_sd,
+    _mm_minpos_epu16, _mm_prefetch, _mm_set1_epi16, _mm_unpackhi_pd, _mm_xor_si128,
+    _mm256_add_epi64, _mm256_add_pd, _mm256_adds_epi16, _mm256_and_pd, _mm256_and_si256,
+    _mm256_andnot_pd, _mm256_blendv_epi8, _mm256_blendv_pd, _mm256_castpd_si256,
+    _mm256_castpd256_pd128, _mm256_castsi128_si256, _mm256_castsi256_pd, _mm256_castsi256_si128,
+    _mm256_cmp_pd, _mm256_cmpeq_epi16, _mm256_cmpeq_epi64, _mm256_cmpgt_epi16, _mm256_cmpgt_epi64,
+    _mm256_cvtpd_epi32, _mm256_cvtps_pd, _mm256_extractf128_pd, _mm256_extracti128_si256,
+    _mm256_inserti128_si256, _mm256_loadu_pd, _mm256_loadu_si256, _mm256_max_epi16, _mm256_max_pd,
+    _mm256_min_epi16, _mm256_min_pd, _mm256_movemask_epi8, _mm256_movemask_pd, _mm256_mul_pd,
+    _mm256_packs_epi32, _mm256_permute2f128_pd, _mm256_permutevar8x32_epi32, _mm256_set_pd,
+    _mm256_set1_epi16, _mm256_set1_pd, _mm256_setr_epi32, _mm256_storeu_pd, _mm256_storeu_si256,
+    _mm256_sub_pd, _mm256_subs_epi16, _mm256_unpackhi_pd, _mm256_unpacklo_pd, _mm256_xor_pd,
 };
 
 use super::{Four, Simd, Sixteen};
@@ -33,6 +33,11 @@ impl Simd for Avx2 {
     type Shorts = __m256i;
 
     #[inline(always)]
+    fn prefetch<T>(self, from: &T) {
+        registers!(_mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(from).cast()));
+    }
+
+    #[inline(always)]
     fn splat(self, x: f64) -> __m256d {
         registers!(_mm256_set1_pd(x))
     }
@@ -48,6 +53,12 @@ impl Simd for Avx2 {
         let four = &from[at..][..4];
         // SAFETY: `self` proves AVX2; the slice has checked that there are four doubles.
         unsafe { _mm256_loadu_pd(four.as_ptr()) }
+    }
+
+    #[inline(always)]
+    fn widen(self, from: &[f32; 4]) -> __m256d {
+        // SAFETY: `self` proves AVX2; the pointer is that of four floats.
+        unsafe { _mm256_cvtps_pd(_mm_loadu_ps(from.as_ptr())) }
     }
 
     #[inline(always)]
@@ -245,6 +256,27 @@ impl Simd for Avx2 {
     #[inline(always)]
     fn sub_shorts(self, a: __m256i, b: __m256i) -> __m256i {
         registers!(_mm256_subs_epi16(a, b))
+    }
+
+    #[inline(always)]
+    fn add_shorts(self, a: __m256i, b: __m256i) -> __m256i {
+        registers!(_mm256_adds_epi16(a, b))
+    }
+
+    #[inline(always)]
+    fn keep_shorts(self, mask: __m256i, x: __m256i) -> __m256i {
+        registers!(_mm256_and_si256(mask, x))
+    }
+
+    #[inline(always)]
+    fn narrow(self, masks: [__m256d; 4]) -> __m256i {
+        registers!({
+            let [a, b, c, d] = [0, 1, 2, 3].map(|i| _mm256_castpd_si256(masks[i]));
+            // Two shorts for every lane, then one; halves are packed by themselves.
+            let (ab, cd) = (_mm256_packs_epi32(a, b), _mm256_packs_epi32(c, d));
+            let order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+            _mm256_permutevar8x32_epi32(_mm256_packs_epi32(ab, cd), order)
+        })
     }
 
     #[inline(always)]

@@ -13,10 +13,10 @@ mod avx2;
 pub(super) use crate::instruction_sets::Portable;
 
 /// Four consecutive doubles in memory.
-pub(super) type Four = [f64; 4];
+pub(crate) type Four = [f64; 4];
 
 /// Sixteen consecutive whole numbers of 16 bits in memory.
-pub(super) type Sixteen = [i16; 16];
+pub(crate) type Sixteen = [i16; 16];
 
 /// Infinitely far, four times.
 pub(super) const FAR: Four = [f64::INFINITY; 4];
@@ -30,16 +30,21 @@ pub(super) const fn number(n: usize) -> f64 {
 }
 
 /// Operations on four doubles.
-pub(super) trait Simd: Copy {
+pub(crate) trait Simd: Copy {
     /// Four doubles in a register, or the like.
     type Lanes: Copy;
     /// Sixteen whole numbers of 16 bits in a register, or the like.
     type Shorts: Copy;
 
+    /// Asks for what will be read soon. May do nothing.
+    fn prefetch<T>(self, from: &T);
+
     fn splat(self, x: f64) -> Self::Lanes;
     fn load(self, from: &Four) -> Self::Lanes;
     /// Four from `at` on.
     fn load_at(self, from: &[f64], at: usize) -> Self::Lanes;
+    /// Four of single precision.
+    fn widen(self, from: &[f32; 4]) -> Self::Lanes;
     fn of(self, a: f64, b: f64, c: f64, d: f64) -> Self::Lanes;
     /// The first and the second of four pairs.
     fn unzip(self, a: Self::Lanes, b: Self::Lanes) -> (Self::Lanes, Self::Lanes);
@@ -99,6 +104,12 @@ pub(super) trait Simd: Copy {
     fn to_shorts(self, x: [Self::Lanes; 4]) -> Self::Shorts;
     /// Differences, or the nearest that 16 bits can hold.
     fn sub_shorts(self, a: Self::Shorts, b: Self::Shorts) -> Self::Shorts;
+    /// Sums, or the nearest that 16 bits can hold.
+    fn add_shorts(self, a: Self::Shorts, b: Self::Shorts) -> Self::Shorts;
+    /// `x` where the mask is set, zero elsewhere.
+    fn keep_shorts(self, mask: Self::Shorts, x: Self::Shorts) -> Self::Shorts;
+    /// A mask of sixteen lanes, from four masks of four.
+    fn narrow(self, masks: [Self::Lanes; 4]) -> Self::Shorts;
     fn lesser_shorts(self, a: Self::Shorts, b: Self::Shorts) -> Self::Shorts;
     fn greater_shorts(self, a: Self::Shorts, b: Self::Shorts) -> Self::Shorts;
     /// A mask: where `a < b`.
@@ -141,6 +152,9 @@ impl Simd for Portable {
     type Shorts = Sixteen;
 
     #[inline(always)]
+    fn prefetch<T>(self, _from: &T) {}
+
+    #[inline(always)]
     fn splat(self, x: f64) -> Four {
         [x; 4]
     }
@@ -154,6 +168,11 @@ impl Simd for Portable {
     fn load_at(self, from: &[f64], at: usize) -> Four {
         let four = &from[at..][..4];
         lane_by_lane(|l| four[l])
+    }
+
+    #[inline(always)]
+    fn widen(self, from: &[f32; 4]) -> Four {
+        lane_by_lane(|l| f64::from(from[l]))
     }
 
     #[inline(always)]
@@ -317,6 +336,21 @@ impl Simd for Portable {
     #[inline(always)]
     fn sub_shorts(self, a: Sixteen, b: Sixteen) -> Sixteen {
         short_by_short(|l| a[l].saturating_sub(b[l]))
+    }
+
+    #[inline(always)]
+    fn add_shorts(self, a: Sixteen, b: Sixteen) -> Sixteen {
+        short_by_short(|l| a[l].saturating_add(b[l]))
+    }
+
+    #[inline(always)]
+    fn keep_shorts(self, mask: Sixteen, x: Sixteen) -> Sixteen {
+        short_by_short(|l| mask[l] & x[l])
+    }
+
+    #[inline(always)]
+    fn narrow(self, masks: [Four; 4]) -> Sixteen {
+        short_by_short(|l| masks[l / 4][l % 4].to_bits() as i16)
     }
 
     #[inline(always)]

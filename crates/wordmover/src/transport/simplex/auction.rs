@@ -13,7 +13,7 @@
 //! matter for a plan to start from. When bids have become many, whoever waits goes where there is
 //! room.
 
-use super::coarse::{TwoBest, by_width, two_best, width};
+use super::coarse::{TwoBest, two_best, width};
 use super::{NONE, NetworkSimplex};
 use crate::transport::lanes::Simd;
 
@@ -38,14 +38,7 @@ impl NetworkSimplex {
     /// Fills the lists of lots. False if there is no room for all mass, which balanced masses have.
     #[inline(always)]
     #[must_use]
-    pub(super) fn hold_auction<S: Simd>(&mut self, simd: S) -> bool {
-        by_width!(width(self.n_sinks), W => self.hold_auction_of::<S, W>(simd))
-    }
-
-    /// The same where rows take `W` registers, or any number if that is 0.
-    #[inline(always)]
-    #[must_use]
-    fn hold_auction_of<S: Simd, const W: usize>(&mut self, simd: S) -> bool {
+    pub(super) fn hold_auction<S: Simd, const W: usize>(&mut self, simd: S) -> bool {
         let (n, m) = (self.n_sources, self.n_sinks);
         let w = width(m);
         let coarse = &self.coarse[..n * w];

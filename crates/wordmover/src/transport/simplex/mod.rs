@@ -11,7 +11,7 @@
 //! let the sources bid for the sinks, by coarse costs               see `auction`
 //! make a spanning tree of that plan                                see `forest`
 //! v[k]  <- from the tree, starting at the root
-//! loop:
+//! loop:                                        with few nodes see `few` instead
 //!     look at the sources in turn for arcs with C[i][k] - v[k] < u[i], by coarse costs
 //!     until there are none; collect a few of them                  see `pricing`
 //!     if there are none by exact costs: the plan is optimal and v proves it
@@ -36,6 +36,7 @@
 
 mod auction;
 mod coarse;
+mod few;
 mod forest;
 mod pivot;
 mod pricing;
@@ -53,7 +54,7 @@ use super::lanes::{Simd, Sixteen};
 use super::problem::Problem;
 use super::workspace::grow;
 use auction::Lot;
-use coarse::width;
+use coarse::{by_width, width};
 use pricing::Candidates;
 use sets::words;
 use tree::Tree;
@@ -119,20 +120,88 @@ pub(super) struct NetworkSimplex {
     child: Vec<u32>,
     next: Vec<u32>,
     order: Vec<u32>,
+    /// The tree of few nodes, and whether it is that of the problem solved last.
+    few: few::FewNodes,
+    is_few: bool,
 }
 
-/// The solver with its problem.
-struct Whole<'a> {
+/// The solver with costs by sources, as parts of it are compiled.
+struct Rows<'a> {
     solver: &'a mut NetworkSimplex,
     problem: Problem<'a>,
+    costs: &'a [f64],
 }
 
-impl Part for Whole<'_> {
+/// Costs by sources, from those given sink by sink.
+struct Turn<'a>(Problem<'a>, &'a mut Vec<f64>);
+
+/// Grids, and coarse costs.
+struct Start<'a>(Rows<'a>);
+
+/// A plan; rows of coarse costs take `W` registers, or any number if that is 0.
+struct Auction<'a, const W: usize>(&'a mut NetworkSimplex);
+
+/// From that plan to the optimal one, with few nodes, and with many.
+struct Few<'a, const W: usize>(Rows<'a>);
+struct Many<'a>(Rows<'a>);
+
+impl Part for Turn<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) {
+        turn(simd, self.0, self.1);
+    }
+}
+
+impl Part for Start<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) {
+        let Rows {
+            solver,
+            problem,
+            costs,
+        } = self.0;
+        solver.start(simd, costs, problem);
+    }
+}
+
+impl<const W: usize> Part for Auction<'_, W> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) -> bool {
+        self.0.hold_auction::<S, W>(simd)
+    }
+}
+
+impl<const W: usize> Part for Few<'_, W> {
     type Output = Result<f64, TransportError>;
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> Self::Output {
-        self.solver.solve_either_way(simd, self.problem)
+        let Rows {
+            solver,
+            problem,
+            costs,
+        } = self.0;
+        solver.solve_few::<S, W>(simd, problem, costs)
+    }
+}
+
+impl Part for Many<'_> {
+    type Output = Result<f64, TransportError>;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) -> Self::Output {
+        let Rows {
+            solver,
+            problem,
+            costs,
+        } = self.0;
+        solver.solve_many(simd, problem, costs)
     }
 }
 
@@ -144,34 +213,19 @@ impl NetworkSimplex {
         simd: S,
         problem: Problem,
     ) -> Result<f64, TransportError> {
-        simd.call(Whole {
-            solver: self,
-            problem,
-        })
-    }
-
-    #[inline(always)]
-    fn solve_either_way<S: Simd>(
-        &mut self,
-        simd: S,
-        problem: Problem,
-    ) -> Result<f64, TransportError> {
+        if !problem.is_by_sinks {
+            return self.solve_rows(simd, problem, problem.costs);
+        }
         let mut turned = std::mem::take(&mut self.turned);
-        let costs = match problem.is_transposed {
-            false => problem.costs,
-            true => {
-                turn(simd, problem, &mut turned);
-                &turned
-            }
-        };
-        let solved = self.solve_rows(simd, problem, costs);
+        simd.call(Turn(problem, &mut turned));
+        let solved = self.solve_rows(simd, problem, &turned);
         self.turned = turned;
         solved
     }
 
     /// The optimal cost, from costs source by source.
     #[inline(always)]
-    fn solve_rows<S: Simd>(
+    fn solve_rows<S: Compiled>(
         &mut self,
         simd: S,
         problem: Problem,
@@ -182,11 +236,38 @@ impl NetworkSimplex {
             self.make_room(n, m);
         }
         (self.n_sources, self.n_sinks) = (n, m);
-        self.start(simd, costs, problem);
-        if !self.hold_auction(simd) {
+        self.is_few = few::has_room(n, m);
+        simd.call(Start(Rows {
+            solver: self,
+            problem,
+            costs,
+        }));
+        if !by_width!(width(m), W => simd.call(Auction::<W>(self))) {
             return Err(problem.not_solved(0));
         }
+        let is_few = self.is_few;
+        let rows = Rows {
+            solver: self,
+            problem,
+            costs,
+        };
+        match width(m) {
+            2 if is_few => simd.call(Few::<2>(rows)),
+            3 if is_few => simd.call(Few::<3>(rows)),
+            4 if is_few => simd.call(Few::<4>(rows)),
+            _ => simd.call(Many(rows)),
+        }
+    }
 
+    /// The optimal cost from the plan of the auction.
+    #[inline(always)]
+    fn solve_many<S: Simd>(
+        &mut self,
+        simd: S,
+        problem: Problem,
+        costs: &[f64],
+    ) -> Result<f64, TransportError> {
+        let (n, m) = (self.n_sources, self.n_sinks);
         self.plant(simd, costs);
         let stop = self.stop.clone();
         let stop = stop.as_deref();
@@ -263,6 +344,9 @@ impl NetworkSimplex {
 
     /// Visits the plan of the problem solved last: source, sink and mass.
     pub(super) fn each_flow(&self, mut visit: impl FnMut(usize, usize, f64)) {
+        if self.is_few {
+            return self.few.each_flow(visit);
+        }
         let flows = self.source_parent.iter().zip(&self.source_flow);
         for (source, (&parent, &flow)) in flows.take(self.n_sources).enumerate() {
             visit(source, parent as usize, flow);
@@ -276,6 +360,9 @@ impl NetworkSimplex {
 
     /// The dual values of the sinks.
     pub(super) fn sink_duals(&self) -> Vec<f64> {
+        if self.is_few {
+            return self.few.sink_duals();
+        }
         self.duals[..self.n_sinks].to_vec()
     }
 }

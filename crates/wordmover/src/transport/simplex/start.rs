@@ -78,15 +78,30 @@ impl NetworkSimplex {
         base.fill(0.0);
         let (base, rest_of_base) = base.split_at_mut(m / 4 * 4);
         let base = base.as_chunks_mut::<4>().0;
-        let (mut least, mut most) = (simd.splat(f64::INFINITY), simd.splat(f64::NEG_INFINITY));
+        let (mut least, mut most) = (
+            [simd.splat(f64::INFINITY); 2],
+            [simd.splat(f64::NEG_INFINITY); 2],
+        );
         let (mut rest_least, mut rest_most) = (f64::INFINITY, f64::NEG_INFINITY);
         for (row, &mass) in costs.chunks_exact(m).zip(supply) {
             let weight = mass / total;
             let (fours, rest) = row.as_chunks::<4>();
-            for (cost, base) in fours.iter().zip(&mut *base) {
+            let (pairs, last) = fours.as_chunks::<2>();
+            let (base_pairs, base_last) = base.as_chunks_mut::<2>();
+            for (cost, base) in pairs.iter().zip(base_pairs) {
+                // By turns: each minimum waits for the one before.
+                for lane in 0..2 {
+                    let cost = simd.load(&cost[lane]);
+                    least[lane] = simd.lesser(cost, least[lane]);
+                    most[lane] = simd.greater(cost, most[lane]);
+                    let weighted = simd.mul(cost, simd.splat(weight));
+                    simd.store(simd.add(simd.load(&base[lane]), weighted), &mut base[lane]);
+                }
+            }
+            for (cost, base) in last.iter().zip(base_last) {
                 let cost = simd.load(cost);
-                least = simd.lesser(cost, least);
-                most = simd.greater(cost, most);
+                least[0] = simd.lesser(cost, least[0]);
+                most[0] = simd.greater(cost, most[0]);
                 let weighted = simd.mul(cost, simd.splat(weight));
                 simd.store(simd.add(simd.load(base), weighted), base);
             }
@@ -96,7 +111,8 @@ impl NetworkSimplex {
                 *base += cost * weight;
             }
         }
-        let least = simd.least(least).min(rest_least);
-        (least, simd.most(most).max(rest_most))
+        let least = simd.least(simd.lesser(least[0], least[1]));
+        let most = simd.most(simd.greater(most[0], most[1]));
+        (least.min(rest_least), most.max(rest_most))
     }
 }

@@ -46,7 +46,7 @@ impl SinkGraph {
         let mut columns = self.columns.chunks_exact_mut(others::<M>());
         let mut masses = self.masses.iter_mut();
         let mut block = [zero; MOST_SINKS];
-        if problem.is_transposed {
+        if problem.is_by_sinks {
             for (at, mass) in fours.iter().enumerate() {
                 for k in 0..M {
                     block[k] = simd.load_at(costs, k * n + 4 * at);
@@ -179,10 +179,13 @@ fn compare_four<S: Simd, const M: usize>(
     sums.mass = simd.add(sums.mass, mass);
     sums.first_cost = simd.add(sums.first_cost, simd.mul(costs[0], mass));
     let columns = &mut columns[..others::<M>()];
+    // Of this block first: one maximum waits for the other, but not for those of other blocks.
+    let mut largest = simd.splat(0.0);
     for k in 1..M {
         let beyond = simd.sub(costs[k], costs[0]);
         simd.store(beyond, &mut columns[k - 1]);
         sums.beyond[k] = simd.add(sums.beyond[k], simd.mul(beyond, mass));
-        sums.largest = simd.greater(simd.abs(beyond), sums.largest);
+        largest = simd.greater(simd.abs(beyond), largest);
     }
+    sums.largest = simd.greater(largest, sums.largest);
 }
