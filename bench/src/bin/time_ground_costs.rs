@@ -24,7 +24,7 @@ use std::hint::black_box;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use product::{PackedColumns, PackedRows, ROWS};
+use product::{NearCost, PackedColumns, PackedRows, ROWS};
 
 /// As in the embedding, where a thread takes so many at once.
 const GROUPS_PER_TASK: usize = 16;
@@ -43,17 +43,27 @@ fn main() -> Result<(), Box<dyn Error>> {
     );
     let width = columns.width();
     let mut table = vec![0.0; rows.n_padded() * width];
+    let mut near = Vec::new();
     let parts = rows.parts(GROUPS_PER_TASK);
-    let compute = |table: &mut [f64]| {
+    let compute = |table: &mut [f32], near: &mut Vec<Vec<NearCost>>| {
+        near.resize(parts.len(), Vec::new());
         let parts_of_table = table.chunks_mut(GROUPS_PER_TASK * ROWS * width);
-        for (part, costs) in parts.iter().zip(parts_of_table) {
-            product::costs(*part, &columns, costs);
+        for ((part, costs), near) in parts.iter().zip(parts_of_table).zip(near) {
+            near.clear();
+            product::costs(*part, &columns, costs, near);
         }
         black_box(table);
     };
-    compute(&mut table);
+    compute(&mut table, &mut near);
+    let mut costs_of_features: Vec<f64> = table.iter().map(|&cost| cost.into()).collect();
+    for (part, near) in near.iter().enumerate() {
+        for &NearCost { row, column, cost } in near {
+            let row = part * GROUPS_PER_TASK * ROWS + row as usize;
+            costs_of_features[row * width + column as usize] = cost;
+        }
+    }
     let mut bytes = Vec::new();
-    for row in table.chunks_exact(width).take(n_rows) {
+    for row in costs_of_features.chunks_exact(width).take(n_rows) {
         bytes.extend(row[..n_columns].iter().flat_map(|cost| cost.to_le_bytes()));
     }
     std::fs::write(costs, bytes)?;
@@ -64,7 +74,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let mut least = Duration::MAX;
         while least == Duration::MAX || Instant::now() < end {
             let start = Instant::now();
-            compute(&mut table);
+            compute(&mut table, &mut near);
             least = least.min(start.elapsed());
         }
         writeln!(answers, "{}", least.as_secs_f64())?;

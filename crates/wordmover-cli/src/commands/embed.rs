@@ -194,7 +194,7 @@ impl Run<'_> {
         Ok(Embedder {
             model,
             writer: BackgroundWriter::new(destination.create(n_features, ids)?),
-            block: (BLOCK_BYTES / (4 * n_features)).clamp(16, 4096),
+            block: (BLOCK_BYTES / (4 * n_features)).clamp(16, 16_384),
             n_seen: 0,
             has_ids: ids == Ids::Given,
             ids: Vec::new(),

@@ -10,6 +10,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use hashbrown::HashMap;
 
+use super::cost_table::CostTable;
 use super::tile::{TileColumns, Words};
 use super::transform::{Row, Target, Transform};
 use crate::document::Word;
@@ -48,6 +49,7 @@ pub(super) struct FrequentCosts {
 /// Costs to the random words of a tile. Most are of single precision, and take half the memory.
 #[derive(Debug)]
 struct TileRows {
+    width: usize,
     costs: Vec<f32>,
     /// Costs between near words, by column.
     near: Vec<(u32, f64)>,
@@ -66,40 +68,35 @@ impl FrequentInBlock<'_> {
         self.rows.len()
     }
 
-    /// Copies their costs to the random words of a tile.
-    pub fn copy(&self, tile: usize, width: usize, out: &mut [f64]) {
-        for (out, &row) in out.chunks_exact_mut(width).zip(&self.rows) {
-            self.costs.tiles[tile].copy(row as usize, out);
-        }
+    /// Their costs to the random words of a tile, row by row.
+    pub fn rows_of(&self, tile: usize) -> impl ExactSizeIterator<Item = CostRow<'_>> {
+        let tile = &self.costs.tiles[tile];
+        self.rows.iter().map(|&row| tile.row(row as usize))
     }
 }
 
+/// The costs of a word in single precision, and those to near words, by column.
+type CostRow<'c> = (&'c [f32], &'c [(u32, f64)]);
+
 impl TileRows {
-    /// Of a table of costs in double precision.
-    fn new(table: &[f64], width: usize) -> Self {
+    fn new(table: &CostTable, n_rows: usize) -> Self {
         let (mut near, mut ends) = (Vec::new(), Vec::new());
-        for row in table.chunks_exact(width) {
-            let columns = row.iter().enumerate();
-            let columns = columns.filter(|&(_, &cost)| f64::from(cost as f32) != cost);
-            near.extend(columns.map(|(column, &cost)| (column as u32, cost)));
+        for row in 0..n_rows {
+            near.extend(table.near(row).iter().map(|near| (near.column, near.cost)));
             ends.push(near.len());
         }
         TileRows {
-            costs: table.iter().map(|&cost| cost as f32).collect(),
+            width: table.width(),
+            costs: table.single()[..n_rows * table.width()].to_vec(),
             near,
             ends,
         }
     }
 
-    fn copy(&self, row: usize, out: &mut [f64]) {
-        let costs = &self.costs[row * out.len()..][..out.len()];
-        for (out, &cost) in out.iter_mut().zip(costs) {
-            *out = f64::from(cost);
-        }
+    fn row(&self, row: usize) -> CostRow<'_> {
         let start = if row == 0 { 0 } else { self.ends[row - 1] };
-        for &(column, cost) in &self.near[start..self.ends[row]] {
-            out[column as usize] = cost;
-        }
+        let costs = &self.costs[row * self.width..][..self.width];
+        (costs, &self.near[start..self.ends[row]])
     }
 }
 
@@ -198,11 +195,11 @@ impl FrequentCosts {
     ) -> crate::error::Result<Self> {
         let words: Vec<Word> = ids.iter().map(|&id| Word::Known(id)).collect();
         let vectors = transform.vectors(&words)?;
-        let packed = Words::new(target, &vectors);
-        let mut table = Vec::new();
+        let packed = Words::new(target, vectors);
+        let mut table = CostTable::default();
         let tiles = tiles.iter().map(|tile| {
-            packed.costs(tile, &mut table, 0);
-            TileRows::new(&table, tile.width())
+            table.fill(&packed, tile, 0);
+            TileRows::new(&table, ids.len())
         });
         Ok(FrequentCosts {
             rows: ids.iter().copied().zip(0..).collect(),

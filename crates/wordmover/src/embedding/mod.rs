@@ -6,6 +6,7 @@
 //! before a fitter exists, and a model exists only fitted or loaded.
 
 mod accelerated;
+pub(crate) mod cost_table;
 mod exact_kernel;
 pub(crate) mod features;
 pub(crate) mod fit;

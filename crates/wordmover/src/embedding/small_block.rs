@@ -12,13 +12,14 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use super::cost_table::CostTable;
 use super::frequent_words::{FrequentInBlock, FrequentWords};
 use super::statistics::EmbeddingStatistics;
-use super::tile::{Scratch, TileColumns, TileCosts, Words, tiles, widest_tile};
+use super::tile::{Scratch, TileColumns, TileTransports, Words, tiles, widest_tile};
 use super::transform::{Block, Target, Threads, lap_from};
 use crate::error::{Error, Result};
 
-/// Documents of a small block, and costs of a tile of it, 4 MiB at most: every thread can have
+/// Documents of a small block, and costs of a tile of it, 2 MiB at most: every thread can have
 /// them for itself. With more documents, waiting for each other costs threads nothing.
 const SMALL_BLOCK: usize = 256;
 const SMALL_TABLE: usize = 1 << 19;
@@ -37,7 +38,7 @@ const DISTANCES_AT_ONCE: usize = 1 << 15;
 thread_local! {
     /// What a thread needs for a tile of a small block, kept for the next one: fresh memory
     /// would take as long to map as to fill.
-    static MEMORY: RefCell<(Vec<f64>, Scratch)> = RefCell::default();
+    static MEMORY: RefCell<(CostTable, Scratch)> = RefCell::default();
 }
 
 /// The tiles of a model's random documents, made when they are first needed, and the words that
@@ -82,7 +83,7 @@ impl<'m> Target<'m> {
     /// [`map_block`](Target::map_block) for a small block.
     pub(super) fn map_small_block<T: Copy + Send + Sync>(
         self,
-        block: &Block<'_>,
+        block: Block<'_>,
         clock: Instant,
         out: &mut [T],
         empty: T,
@@ -98,31 +99,34 @@ impl<'m> Target<'m> {
                 &unprepared
             }
         };
-        let words = Words::new(self, &block.vectors);
+        let Block {
+            rows,
+            vectors,
+            frequent,
+        } = block;
+        let words = Words::new(self, vectors);
         let mut wall = lap_from(clock);
-        let n_frequent = block.frequent.as_ref().map_or(0, FrequentInBlock::n_words);
-        let of_tile = |index: usize, memory: &mut (Vec<f64>, Scratch)| {
+        let n_frequent = frequent.as_ref().map_or(0, FrequentInBlock::n_words);
+        let of_tile = |index: usize, memory: &mut (CostTable, Scratch)| {
             let (table, scratch) = memory;
             let tile = &tiles[index];
             let mut lap = lap_from(Instant::now());
-            let more = words.costs(tile, table, n_frequent);
-            if let Some(frequent) = &block.frequent {
-                frequent.copy(index, tile.width(), more);
+            table.fill(&words, tile, n_frequent);
+            if let Some(frequent) = &frequent {
+                table.fill_last_rows(frequent.rows_of(index));
             }
             let ground_costs = lap();
-            let costs = TileCosts::new(tile, table);
-            let mut features = vec![empty; block.rows.len() * tile.documents.len()];
-            let rows = features.chunks_exact_mut(tile.documents.len());
-            for (document, features) in block.rows.iter().zip(rows) {
-                costs.solve(document, features, empty, feature, scratch)?;
+            let transports = TileTransports { tile, costs: table };
+            let mut features = vec![empty; rows.len() * tile.documents.len()];
+            let of_documents = features.chunks_exact_mut(tile.documents.len());
+            for (document, features) in rows.iter().zip(of_documents) {
+                transports.solve(document, features, empty, feature, scratch)?;
             }
-            if table.capacity() > SMALL_TABLE {
-                *table = Vec::new();
-            }
+            table.shrink(SMALL_TABLE);
             Ok((features, ground_costs, lap()))
         };
         let of_tile = |index| MEMORY.with_borrow_mut(|memory| of_tile(index, memory));
-        let n_each = (n_features * block.rows.len()).div_ceil(tiles.len().max(1));
+        let n_each = (n_features * rows.len()).div_ceil(tiles.len().max(1));
         let at_once = (DISTANCES_AT_ONCE / n_each.max(1)).max(self.n_threads());
         for start in (0..tiles.len()).step_by(at_once) {
             let now = start..tiles.len().min(start + at_once);
@@ -133,8 +137,8 @@ impl<'m> Target<'m> {
             let (mut ground_costs, mut all, mut n_random) = (Duration::ZERO, Duration::ZERO, 0);
             for (tile, (features, costs, transport)) in tiles[now].iter().zip(solved) {
                 let tile = tile.documents.clone();
-                let rows = features.chunks_exact(tile.len());
-                for (out, features) in out.chunks_exact_mut(n_features).zip(rows) {
+                let of_documents = features.chunks_exact(tile.len());
+                for (out, features) in out.chunks_exact_mut(n_features).zip(of_documents) {
                     out[tile.clone()].copy_from_slice(features);
                 }
                 ground_costs += costs;
@@ -146,7 +150,7 @@ impl<'m> Target<'m> {
             let share = ground_costs.as_secs_f64() / all.as_secs_f64().max(1e-9);
             let ground_costs = wall.mul_f64(share);
             let done = EmbeddingStatistics {
-                distances: (block.rows.len() * n_random) as u64,
+                distances: (rows.len() * n_random) as u64,
                 ground_costs,
                 transport: wall.saturating_sub(ground_costs),
             };

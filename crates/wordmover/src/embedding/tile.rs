@@ -1,26 +1,20 @@
-//! Ground costs from the words of some documents to a tile of random words, and the transports
-//! on them.
+//! Tiles of random documents, and the transports onto them.
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
+use super::cost_table::CostTable;
 use super::transform::{CostPrecision, Row, Target};
 use crate::error::Result;
 use crate::float_environment::IeeeArithmetic;
 use crate::ground::direct;
-use crate::ground::product::{self, PackedColumns, PackedRows};
+use crate::ground::product::{PackedColumns, PackedRows};
 use crate::random_documents::RandomDocuments;
 use crate::space::Metric;
 use crate::transport::Workspace;
 
 /// Random words to a tile, unless one random document has more: a row of costs is
-/// then 1 KiB, and those of a block's words stay near the cache.
+/// then 512 bytes, and those of a block's words stay near the cache.
 pub(super) const TILE_WORDS: usize = 128;
-
-/// Word vectors handed to a thread at once, one by one or in groups.
-const WORDS_PER_TASK: usize = 64;
-const GROUPS_PER_TASK: usize = 16;
 
 /// Ranges of random documents with about `most_words` words each.
 pub(super) fn tiles(random_documents: &RandomDocuments, most_words: usize) -> Vec<Range<usize>> {
@@ -47,67 +41,44 @@ pub(super) fn widest_tile(random_documents: &RandomDocuments) -> usize {
 }
 
 /// Vectors of words, ready for one of the two ways to ground costs.
-pub(super) enum Words<'v> {
-    Direct { vectors: &'v [f32], dim: usize },
-    Packed(PackedRows),
+pub(super) enum Words {
+    Direct { vectors: Vec<f32>, dim: usize },
+    Packed { rows: PackedRows, n_words: usize },
 }
 
-impl<'v> Words<'v> {
+impl Words {
     /// Of vectors one after the other.
-    pub fn new(target: Target<'_>, vectors: &'v [f32]) -> Self {
+    pub fn new(target: Target<'_>, vectors: Vec<f32>) -> Self {
         let dim = target.random_documents.dim();
         match target.takes_products() {
-            true => Words::Packed(PackedRows::new(vectors, dim)),
+            true => Words::Packed {
+                rows: PackedRows::new(&vectors, dim),
+                n_words: vectors.len() / dim,
+            },
             false => Words::Direct { vectors, dim },
         }
     }
 
-    /// Fills a table with a row of ground costs for each word, and some rows more; the last `n_more`
-    /// rows are left to the caller and returned. By this thread.
-    pub fn costs<'t>(
-        &self,
-        tile: &TileColumns,
-        table: &'t mut Vec<f64>,
-        n_more: usize,
-    ) -> &'t mut [f64] {
-        let n_rows = match self {
+    pub fn n_words(&self) -> usize {
+        match self {
             Words::Direct { vectors, dim } => vectors.len() / dim,
-            Words::Packed(rows) => rows.n_padded(),
-        };
-        table.resize((n_rows + n_more) * tile.width(), 0.0);
-        let (costs, more) = table.split_at_mut(n_rows * tile.width());
-        match (self, &tile.columns) {
-            (Words::Direct { vectors, .. }, Columns::Direct(columns)) => {
-                direct::costs(vectors, columns, costs);
-            }
-            (Words::Packed(rows), Columns::Packed(columns)) => {
-                product::costs(rows.all(), columns, costs);
-            }
-            _ => unreachable!("words and columns are made for the same way"),
+            Words::Packed { n_words, .. } => *n_words,
         }
-        more
     }
 
-    /// The same by all threads.
-    pub fn costs_by_all_threads(&self, tile: &TileColumns, table: &mut Vec<f64>) {
-        match (self, &tile.columns) {
-            (Words::Direct { vectors, dim }, Columns::Direct(columns)) => {
-                let width = columns.width();
-                table.resize(vectors.len() / dim * width, 0.0);
-                table
-                    .par_chunks_mut(WORDS_PER_TASK * width)
-                    .zip(vectors.par_chunks(WORDS_PER_TASK * dim))
-                    .for_each(|(costs, vectors)| direct::costs(vectors, columns, costs));
-            }
-            (Words::Packed(rows), Columns::Packed(columns)) => {
-                let width = columns.width();
-                table.resize(rows.n_padded() * width, 0.0);
-                table
-                    .par_chunks_mut(GROUPS_PER_TASK * product::ROWS * width)
-                    .zip(rows.parts(GROUPS_PER_TASK))
-                    .for_each(|(costs, rows)| product::costs(rows, columns, costs));
-            }
-            _ => unreachable!("words and columns are made for the same way"),
+    /// Rows of a table: words, filled up to whole groups.
+    pub fn n_rows(&self) -> usize {
+        match self {
+            Words::Direct { .. } => self.n_words(),
+            Words::Packed { rows, .. } => rows.n_padded(),
+        }
+    }
+
+    /// The vectors, if they were not packed.
+    pub fn vectors(&self) -> &[f32] {
+        match self {
+            Words::Direct { vectors, .. } => vectors,
+            Words::Packed { .. } => &[],
         }
     }
 }
@@ -118,12 +89,12 @@ pub(super) struct TileColumns {
     pub documents: Range<usize>,
     /// Columns of each random document.
     sinks: Vec<Range<usize>>,
-    columns: Columns,
+    pub columns: Columns,
 }
 
 /// Random words, ready for one of the two ways to ground costs.
 #[derive(Debug)]
-enum Columns {
+pub(super) enum Columns {
     Direct(direct::Columns),
     Packed(PackedColumns),
 }
@@ -150,7 +121,12 @@ impl TileColumns {
         }
     }
 
-    /// Length of a row of costs.
+    /// Random words.
+    pub fn n_words(&self) -> usize {
+        self.sinks.last().map_or(0, |sinks| sinks.end)
+    }
+
+    /// Length of a row of costs: random words, filled up to whole groups.
     pub fn width(&self) -> usize {
         match &self.columns {
             Columns::Direct(columns) => columns.width(),
@@ -166,11 +142,10 @@ impl Target<'_> {
     }
 }
 
-/// Ground costs from some words (rows) to the words of some random documents.
-pub(super) struct TileCosts<'t> {
-    tile: &'t TileColumns,
-    width: usize,
-    costs: &'t [f64],
+/// Transports onto the random documents of a tile.
+pub(super) struct TileTransports<'t> {
+    pub tile: &'t TileColumns,
+    pub costs: &'t CostTable,
 }
 
 /// What one thread reuses from problem to problem.
@@ -181,15 +156,7 @@ pub(super) struct Scratch {
     demand: Vec<f64>,
 }
 
-impl<'t> TileCosts<'t> {
-    pub fn new(tile: &'t TileColumns, costs: &'t [f64]) -> Self {
-        TileCosts {
-            tile,
-            width: tile.width(),
-            costs,
-        }
-    }
-
+impl TileTransports<'_> {
     /// One document's features for the random documents of the tile.
     pub fn solve<T: Copy>(
         &self,
@@ -211,52 +178,25 @@ impl<'t> TileCosts<'t> {
             features.fill(empty);
             return Ok(());
         }
+        let n = document.words.len();
+        self.costs.turn(&document.words, &mut scratch.costs);
         for ((out, sinks), j) in features
             .iter_mut()
             .zip(&self.tile.sinks)
             .zip(self.tile.documents.clone())
         {
-            self.gather(&document.words, sinks, &mut scratch.costs);
+            let costs = &scratch.costs[sinks.start * n..sinks.end * n];
             scratch.demand.clear();
             scratch.demand.resize(sinks.len(), 1.0 / sinks.len() as f64);
-            let (costs, demand) = (&scratch.costs, &scratch.demand);
-            let value = scratch
-                .workspace
-                .optimal_value(costs, document.weights, demand)?;
+            let value = scratch.workspace.optimal_value_by_sinks(
+                costs,
+                document.weights,
+                &scratch.demand,
+            )?;
             // Ground costs are not negative; sums of differences of them may be, by rounding.
             let distance = value.max(0.0);
             *out = feature(j, distance);
         }
         Ok(())
-    }
-
-    /// The rows of some words and columns, one after the other. Copies of a length
-    /// the compiler knows are a few moves; others are a call each, which for short rows
-    /// costs as much as solving.
-    fn gather(&self, words: &[u32], sinks: &Range<usize>, out: &mut Vec<f64>) {
-        fn copy<const D: usize>(table: &TileCosts, words: &[u32], first: usize, out: &mut [f64]) {
-            for (out, &word) in out.as_chunks_mut::<D>().0.iter_mut().zip(words) {
-                let row = &table.costs[word as usize * table.width + first..];
-                *out = *row.first_chunk().expect("a row has all columns");
-            }
-        }
-        let d = sinks.len();
-        out.resize(words.len() * d, 0.0);
-        match d {
-            1 => copy::<1>(self, words, sinks.start, out),
-            2 => copy::<2>(self, words, sinks.start, out),
-            3 => copy::<3>(self, words, sinks.start, out),
-            4 => copy::<4>(self, words, sinks.start, out),
-            5 => copy::<5>(self, words, sinks.start, out),
-            6 => copy::<6>(self, words, sinks.start, out),
-            7 => copy::<7>(self, words, sinks.start, out),
-            8 => copy::<8>(self, words, sinks.start, out),
-            _ => {
-                for (out, &word) in out.chunks_exact_mut(d).zip(words) {
-                    let row = &self.costs[word as usize * self.width..];
-                    out.copy_from_slice(&row[sinks.clone()]);
-                }
-            }
-        }
     }
 }

@@ -17,18 +17,19 @@ use std::time::{Duration, Instant};
 use hashbrown::HashMap;
 use rayon::prelude::*;
 
+use super::cost_table::CostTable;
 use super::frequent_words::FrequentInBlock;
 use super::sample::SampleDistances;
 use super::small_block::PreparedTiles;
 use super::statistics::EmbeddingStatistics;
-use super::tile::{Scratch, TILE_WORDS, TileColumns, TileCosts, Words, tiles};
+use super::tile::{Scratch, TILE_WORDS, TileColumns, TileTransports, Words, tiles};
 use crate::document::{Document, Word};
 use crate::error::{Error, Result};
 use crate::random_documents::RandomDocuments;
 use crate::space::{Metric, WordSpace};
 
-/// Documents that share the gathered word vectors.
-const BLOCK: usize = 4096;
+/// Documents that share the gathered word vectors. The more they are, the more words they share.
+const BLOCK: usize = 16_384;
 
 /// Word vectors that a thread gathers at once.
 const WORDS_PER_TASK: usize = 64;
@@ -116,8 +117,7 @@ impl<'m> Transform<'m> {
         let blocks = documents
             .chunks(BLOCK)
             .zip(out.chunks_mut(BLOCK * n_features));
-        // One table for all tiles: fresh memory would take as long to map as to fill.
-        let mut table = Vec::new();
+        let mut table = CostTable::default();
         for (documents, out) in blocks {
             let clock = Instant::now();
             let (mut rows, mut words) = self.number(documents);
@@ -201,27 +201,30 @@ impl Target<'_> {
         out: &mut [T],
         empty: T,
         feature: &(impl Fn(usize, f64) -> T + Sync),
-        table: &mut Vec<f64>,
+        table: &mut CostTable,
         progress: &mut dyn FnMut(&EmbeddingStatistics) -> ControlFlow<()>,
     ) -> Result<()> {
         let dim = self.random_documents.dim();
         if self.is_small(block.rows.len(), block.vectors.len() / dim.max(1)) {
-            return self.map_small_block(&block, clock, out, empty, feature, progress);
+            return self.map_small_block(block, clock, out, empty, feature, progress);
         }
         let Block { rows, vectors, .. } = block;
-        let words = Words::new(self, &vectors);
+        let words = Words::new(self, vectors);
         let n_features = self.random_documents.len();
         let mut lap = lap_from(clock);
         for tile in tiles(self.random_documents, TILE_WORDS) {
             let columns = TileColumns::new(self, tile.clone());
-            words.costs_by_all_threads(&columns, table);
-            let costs = TileCosts::new(&columns, table);
+            table.fill_by_all_threads(&words, &columns);
+            let transports = TileTransports {
+                tile: &columns,
+                costs: table,
+            };
             let ground_costs = lap();
             out.par_chunks_mut(n_features)
                 .zip(&rows)
                 .try_for_each_init(Scratch::default, |scratch, (features, document)| {
                     let features = &mut features[tile.clone()];
-                    costs.solve(document, features, empty, feature, scratch)
+                    transports.solve(document, features, empty, feature, scratch)
                 })?;
             let done = EmbeddingStatistics {
                 distances: (rows.len() * tile.len()) as u64,

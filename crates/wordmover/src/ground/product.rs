@@ -2,17 +2,16 @@
 //!
 //! The product is computed in tiles of [`ROWS`] by [`LANES`], which fit the registers
 //! of AVX2; rows and columns are both packed coordinate by coordinate, so that a tile
-//! reads two streams. Norms, square roots and the widening to doubles follow while the
-//! tile is in registers. Multiplications and additions are not fused: processors that
-//! have units for both lose nothing (`bench/run ground` compares with OpenBLAS), and a cost
-//! has the same bits on every machine.
+//! reads two streams. Norms and square roots follow while the tile is in registers.
+//! Multiplications and additions are not fused: processors that have units for both lose nothing
+//! (`bench/run ground` compares with OpenBLAS), and a cost has the same bits on every machine.
 //!
 //! # Accuracy
 //!
 //! With unit vectors of 100 to 300 dimensions a cost is off by some 3e-8 of its value,
 //! rarely by 2e-7. The error is relative to the norms, so it grows as vectors get
 //! closer: from [`NEAR`] on, and for vectors whose squares single precision could not
-//! hold, the direct distance is taken.
+//! hold, the direct distance is taken, in double precision.
 
 use crate::float_environment::IeeeArithmetic;
 use crate::instruction_sets::by_instruction_set;
@@ -151,12 +150,26 @@ impl PackedRows {
     }
 }
 
-/// Distances from every row to every column, a row of `columns.width()` for each.
+/// A cost that single precision does not do for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct NearCost {
+    pub row: u32,
+    pub column: u32,
+    pub cost: f64,
+}
+
+/// Distances from every row to every column, a row of `columns.width()` for each. Those of near
+/// pairs are given beside it, with rows numbered from 0, and stand there instead.
 ///
 /// # Panics
 ///
 /// If the lengths do not fit.
-pub(crate) fn costs(rows: RowGroups, columns: &PackedColumns, costs: &mut [f64]) {
+pub(crate) fn costs(
+    rows: RowGroups,
+    columns: &PackedColumns,
+    costs: &mut [f32],
+    near: &mut Vec<NearCost>,
+) {
     let n = rows.squares.len();
     assert_eq!(rows.groups.len() * ROWS, n * columns.dim, "whole groups");
     assert_eq!(costs.len(), n * columns.width(), "cost matrix shape");
@@ -167,9 +180,10 @@ pub(crate) fn costs(rows: RowGroups, columns: &PackedColumns, costs: &mut [f64])
             rows: RowGroups,
             columns: &PackedColumns,
             wide: Option<WideRegisters>,
-            costs: &mut [f64]
+            costs: &mut [f32],
+            near: &mut Vec<NearCost>
         ) -> (),
-        |_set| costs_portable(rows, columns, wide, costs)
+        |_set| costs_portable(rows, columns, wide, costs, near)
     )
 }
 
@@ -178,7 +192,8 @@ fn costs_portable(
     rows: RowGroups,
     columns: &PackedColumns,
     wide: Option<WideRegisters>,
-    costs: &mut [f64],
+    costs: &mut [f32],
+    near: &mut Vec<NearCost>,
 ) {
     let (dim, width) = (columns.dim, columns.width());
     if width == 0 {
@@ -186,7 +201,8 @@ fn costs_portable(
     }
     let blocks = rows.groups.chunks(GROUPS * dim);
     let blocks = blocks.zip(rows.squares.chunks(GROUPS * ROWS));
-    for ((groups, squares), costs) in blocks.zip(costs.chunks_mut(GROUPS * ROWS * width)) {
+    let blocks = blocks.zip(costs.chunks_mut(GROUPS * ROWS * width));
+    for (block, ((groups, squares), costs)) in blocks.enumerate() {
         for (j, panel) in columns.panels.chunks_exact(dim).enumerate() {
             let column = j * LANES;
             let column_squares = columns.squares[column..]
@@ -194,8 +210,11 @@ fn costs_portable(
                 .expect("whole panels");
             let groups = groups.chunks_exact(dim);
             let groups = groups.zip(squares.as_chunks().0);
-            for ((group, squares), costs) in groups.zip(costs.chunks_exact_mut(ROWS * width)) {
+            let groups = groups.zip(costs.chunks_exact_mut(ROWS * width));
+            for (i, ((group, squares), costs)) in groups.enumerate() {
                 let tile = Tile {
+                    row: (block * GROUPS + i) * ROWS,
+                    column,
                     group,
                     panel,
                     products: match wide {
@@ -203,7 +222,7 @@ fn costs_portable(
                         None => products(group, panel),
                     },
                 };
-                tile.store(squares, column_squares, &mut costs[column..], width);
+                tile.store(squares, column_squares, costs, width, near);
             }
         }
     }
@@ -282,6 +301,9 @@ fn squared_distance(squares: f32, product: f32) -> (f32, bool) {
 
 /// Products on their way to distances.
 struct Tile<'p> {
+    /// The first row, and the first column.
+    row: usize,
+    column: usize,
     group: &'p [[f32; ROWS]],
     panel: &'p [[f32; LANES]],
     products: [[f32; LANES]; ROWS],
@@ -294,40 +316,45 @@ impl Tile<'_> {
         &self,
         row_squares: &[f32; ROWS],
         column_squares: &[f32; LANES],
-        costs: &mut [f64],
+        costs: &mut [f32],
         width: usize,
+        near: &mut Vec<NearCost>,
     ) {
-        let mut near = [0; LANES];
+        let mut is_near = [0; LANES];
         for r in 0..ROWS {
-            let costs: &mut [f64; LANES] = costs[r * width..].first_chunk_mut().expect("a row");
+            let costs = costs[r * width + self.column..].first_chunk_mut();
+            let costs: &mut [f32; LANES] = costs.expect("a row");
             for l in 0..LANES {
                 let squares = row_squares[r] + column_squares[l];
                 let (squared, is_far) = squared_distance(squares, self.products[r][l]);
-                near[l] |= u32::from(!is_far);
-                costs[l] = f64::from(squared.sqrt());
+                is_near[l] |= u32::from(!is_far);
+                costs[l] = squared.sqrt();
             }
         }
-        if near.iter().fold(0, |any, near| any | near) != 0 {
-            self.correct(row_squares, column_squares, costs, width);
+        if is_near.iter().fold(0, |any, near| any | near) != 0 {
+            self.find_near(row_squares, column_squares, near);
         }
     }
 
-    /// Overwrites the costs of near pairs with direct distances.
+    /// Takes direct distances between near pairs.
     #[cold]
     #[inline(never)]
-    fn correct(
+    fn find_near(
         &self,
         row_squares: &[f32; ROWS],
         column_squares: &[f32; LANES],
-        costs: &mut [f64],
-        width: usize,
+        near: &mut Vec<NearCost>,
     ) {
         for r in 0..ROWS {
             for l in 0..LANES {
                 let squares = row_squares[r] + column_squares[l];
                 let (_, is_far) = squared_distance(squares, self.products[r][l]);
                 if !is_far {
-                    costs[r * width + l] = self.direct_distance(r, l);
+                    near.push(NearCost {
+                        row: (self.row + r) as u32,
+                        column: (self.column + l) as u32,
+                        cost: self.direct_distance(r, l),
+                    });
                 }
             }
         }
@@ -371,19 +398,22 @@ mod tests {
         rows: &[f32],
         columns: &[f32],
         dim: usize,
-        costs: impl Fn(RowGroups, &PackedColumns, &mut [f64]),
+        costs: impl Fn(RowGroups, &PackedColumns, &mut [f32], &mut Vec<NearCost>),
     ) -> (Vec<f64>, usize) {
         let (rows, columns) = (PackedRows::new(rows, dim), PackedColumns::new(columns, dim));
         let width = columns.width();
-        let mut out = vec![f64::NAN; rows.n_padded() * width];
-        for (part, out) in rows
-            .parts(3)
-            .into_iter()
-            .zip(out.chunks_mut(3 * ROWS * width))
-        {
-            costs(part, &columns, out);
+        let mut all = Vec::new();
+        for part in rows.parts(19) {
+            let mut out = vec![f32::NAN; part.squares.len() * width];
+            let mut near = Vec::new();
+            costs(part, &columns, &mut out, &mut near);
+            let first = all.len();
+            all.extend(out.into_iter().map(f64::from));
+            for NearCost { row, column, cost } in near {
+                all[first + row as usize * width + column as usize] = cost;
+            }
         }
-        (out, width)
+        (all, width)
     }
 
     fn vectors(n: usize, dim: usize) -> impl Strategy<Value = Vec<f32>> {
@@ -403,8 +433,8 @@ mod tests {
                 column[0] += 1e-3 * column[dim - 1].trunc();
             }
             let (fast, width) = all_costs(&rows, &columns, dim, costs);
-            let (portable, _) = all_costs(&rows, &columns, dim, |rows, columns: &PackedColumns, out: &mut [f64]| {
-                costs_portable(rows, columns, None, out);
+            let (portable, _) = all_costs(&rows, &columns, dim, |rows, columns, out, near| {
+                costs_portable(rows, columns, None, out, near);
             });
             for (i, row) in rows.chunks_exact(dim).enumerate() {
                 for (j, column) in columns.chunks_exact(dim).enumerate() {

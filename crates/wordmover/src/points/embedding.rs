@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use crate::checked::within;
+use crate::embedding::cost_table::CostTable;
 use crate::embedding::features::RawFeature;
 use crate::embedding::fit::{GAMMA_DOCUMENTS, GAMMA_RANDOM_DOCUMENTS, inverse_median};
 use crate::embedding::sample::Sample;
@@ -284,7 +285,7 @@ fn map<T: Copy + Default + Send + Sync>(
 ) -> Result<()> {
     let n_features = target.random_documents.len();
     assert_eq!(out.len(), chosen.len() * n_features, "output shape");
-    let mut table = Vec::new();
+    let mut table = CostTable::default();
     let (mut rest, mut out) = (chosen, out);
     while !rest.is_empty() {
         let clock = Instant::now();
