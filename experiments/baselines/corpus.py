@@ -1,6 +1,7 @@
 """What a system is given, and what it answers."""
 
 import json
+import os
 import time
 from collections import Counter
 from contextlib import contextmanager
@@ -39,6 +40,8 @@ class Split:
     n_folds: int
     vectors: dict[str, str]
     """Files of word vectors by name."""
+    n_threads: int = 1
+    """For what can be done side by side: folds, candidates. `LAB_THREADS`; times are compared on one."""
 
     @cached_property
     def folds(self) -> np.ndarray:
@@ -102,4 +105,5 @@ def read(job: dict) -> Split:
         seed=job["seed"],
         n_folds=job["folds"],
         vectors=job["vectors"],
+        n_threads=int(os.environ.get("LAB_THREADS", "1")),
     )

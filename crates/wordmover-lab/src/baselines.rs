@@ -46,6 +46,9 @@ pub struct System {
     /// How long a split takes on one quiet core, where that is long.
     #[serde(default)]
     minutes: BTreeMap<String, u32>,
+    /// How many of a corpus' splits are run, where all would take too long.
+    #[serde(default)]
+    splits: BTreeMap<String, usize>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -111,6 +114,8 @@ pub fn run(
     ensure!(!wanted.is_empty(), "the definition has no such system");
     for system in wanted {
         let mut outcomes = Vec::new();
+        let n_splits = system.splits.get(&run.corpus).unwrap_or(&run.splits);
+        let splits = &splits[..splits.len().min(*n_splits)];
         for (i, split) in splits.iter().enumerate() {
             let job = json!({
                 "documents": documents,

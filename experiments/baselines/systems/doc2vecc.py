@@ -6,6 +6,8 @@ document's part a random share q of its words, each weighing 1 / (q T). Settings
 window 10, 5 negative samples, 20 passes, words seen 10 times or more.
 """
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numba
 import numpy as np
 
@@ -18,11 +20,19 @@ CORRUPTIONS = [0.1, 0.3, 0.5, 0.7, 0.9]
 """Shares of words that are dropped."""
 
 
-@numba.njit(cache=True, fastmath=True)
+@numba.njit(fastmath=True, nogil=True)
+def add(to, weight, row):  # pragma: no cover
+    """Adds a multiple of a row, without an array in between."""
+    for c in range(len(to)):
+        to[c] += weight * row[c]
+
+
+@numba.njit(fastmath=True, nogil=True)
 def train_pass(words, ends, keep, table, inputs, outputs, q, rate, least, done, total, seed):  # pragma: no cover
     """One pass over all documents; returns how many words were seen so far."""
     np.random.seed(seed)
     dim = inputs.shape[1]
+    one = np.float32(1.0)
     hidden, error = np.zeros(dim, np.float32), np.zeros(dim, np.float32)
     start = 0
     to_next = 1.0 / np.log(1.0 - q)
@@ -46,7 +56,7 @@ def train_pass(words, ends, keep, table, inputs, outputs, q, rate, least, done, 
             n_context = last - first - 1
             for other in range(first, last):
                 if other != place:
-                    hidden += inputs[sentence[other]]
+                    add(hidden, one, inputs[sentence[other]])
             # The document: each of its words with probability q, weighing 1 / (q T). The distance
             # to the next one that stays is geometric, so that the others cost nothing.
             n_sampled = 0
@@ -57,7 +67,7 @@ def train_pass(words, ends, keep, table, inputs, outputs, q, rate, least, done, 
                 other += 1 + int(np.log(1.0 - np.random.random()) * to_next)
             weight = np.float32(1.0 / (q * length))
             for k in range(n_sampled):
-                hidden += weight * inputs[sampled[k]]
+                add(hidden, weight, inputs[sampled[k]])
             share = np.float32(1.0 / (n_context + 1))
             hidden *= share
             for k in range(NEGATIVE + 1):
@@ -67,20 +77,20 @@ def train_pass(words, ends, keep, table, inputs, outputs, q, rate, least, done, 
                     target, label = table[np.random.randint(len(table))], 0.0
                     if target == sentence[place]:
                         continue
-                dot = 0.0
+                row = outputs[target]
+                dot = np.float32(0.0)
                 for c in range(dim):
-                    dot += hidden[c] * outputs[target, c]
-                dot = min(max(dot, -30.0), 30.0)
+                    dot += hidden[c] * row[c]
+                dot = min(max(dot, np.float32(-30.0)), np.float32(30.0))
                 step = np.float32((label - 1.0 / (1.0 + np.exp(-dot))) * alpha)
-                for c in range(dim):
-                    error[c] += step * outputs[target, c]
-                    outputs[target, c] += step * hidden[c]
+                add(error, step, row)
+                add(row, step, hidden)
             error *= share
             for other in range(first, last):
                 if other != place:
-                    inputs[sentence[other]] += error
+                    add(inputs[sentence[other]], one, error)
             for k in range(n_sampled):
-                inputs[sampled[k]] += weight * error
+                add(inputs[sampled[k]], weight, error)
         done += n
         start = end
     return done
@@ -125,10 +135,9 @@ def embed(split: Split, texts: list[list[str]], corruption: float) -> tuple[np.n
 
 def run(split: Split, texts: list[list[str]]) -> Outcome:
     outcome = Outcome(parameters={"dimension": DIMENSION, "window": WINDOW, "passes": PASSES})
-    candidates = {}
-    with outcome.stage("features"):
-        for corruption in CORRUPTIONS:
-            candidates[f"corruption {corruption}"] = embed(split, texts, corruption)
+    with outcome.stage("features"), ThreadPoolExecutor(split.n_threads) as pool:
+        embedded = pool.map(lambda corruption: embed(split, texts, corruption), CORRUPTIONS)
+        candidates = {f"corruption {c}": rows for c, rows in zip(CORRUPTIONS, embedded)}
     linear(split, outcome, candidates)
     return outcome
 

@@ -92,7 +92,7 @@ def with_regression(split: Split, encode) -> Outcome:
     outcome = Outcome()
     with outcome.stage("features"):
         train, test = encode(split.train.texts), encode(split.test.texts)
-    make = lambda c: LogisticRegression(C=c, max_iter=2000)
+    make = lambda c, _tolerance: LogisticRegression(C=c, max_iter=2000)
     linear(split, outcome, {"": (train, test)}, make=make, cs=[1.0, 10.0, 100.0, 1000.0])
     return outcome
 

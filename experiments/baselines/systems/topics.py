@@ -1,5 +1,7 @@
 """Nearest neighbours in spaces of topics: LSI and LDA."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 
 from choice import euclidean, knn, say, unit
@@ -41,27 +43,33 @@ def lsi(split: Split) -> Outcome:
 def lda(split: Split) -> Outcome:
     """Collapsed Gibbs sampling on training and test documents, as in the paper; neighbours by
     Hellinger's distance between shares of topics. The number of topics and K are chosen."""
-    import tomotopy
-
     outcome = Outcome(parameters={"burn_in": BURN_IN, "iterations": ITERATIONS})
-    candidates = {}
     n_train = len(split.train)
-    with outcome.stage("features"):
-        for n_topics in LDA_TOPICS:
-            model = tomotopy.LDAModel(k=n_topics, alpha=50 / n_topics, eta=200 / 10_000, seed=split.seed)
-            documents = split.train.tokens + split.test.tokens
-            for tokens in filter(None, documents):
-                model.add_doc(tokens)
-            model.burn_in = BURN_IN
-            for done in range(0, ITERATIONS, 100):
-                model.train(100, workers=1)
-                say(f"  {n_topics} topics: {done + 100} of {ITERATIONS} iterations")
-            even = np.full(n_topics, 1 / n_topics)
-            # In the order in which they were added; tomotopy 0.14.0 finds none by its number.
-            kept = iter(model.docs)
-            shares = [next(kept).get_topic_dist() if tokens else even for tokens in documents]
-            rows = np.sqrt(np.array(shares))
+    with outcome.stage("features"), ThreadPoolExecutor(split.n_threads) as pool:
+        # The most topics first, which take longest.
+        found = pool.map(lambda n_topics: shares_of_topics(split, n_topics), LDA_TOPICS[::-1])
+        candidates = {}
+        for n_topics, shares in reversed(list(zip(LDA_TOPICS[::-1], found))):
+            rows = np.sqrt(shares)
             x, y = rows[:n_train], rows[n_train:]
             candidates[f"{n_topics} topics"] = (euclidean(x, x), euclidean(y, x))
     knn(split, outcome, candidates)
     return outcome
+
+
+def shares_of_topics(split: Split, n_topics: int) -> np.ndarray:
+    """Of training documents, then of test documents."""
+    import tomotopy
+
+    model = tomotopy.LDAModel(k=n_topics, alpha=50 / n_topics, eta=200 / 10_000, seed=split.seed)
+    documents = split.train.tokens + split.test.tokens
+    for tokens in filter(None, documents):
+        model.add_doc(tokens)
+    model.burn_in = BURN_IN
+    for done in range(0, ITERATIONS, 100):
+        model.train(100, workers=1)
+        say(f"  {n_topics} topics: {done + 100} of {ITERATIONS} iterations")
+    even = np.full(n_topics, 1 / n_topics)
+    # In the order in which they were added; tomotopy 0.14.0 finds none by its number.
+    kept = iter(model.docs)
+    return np.array([next(kept).get_topic_dist() if tokens else even for tokens in documents])
