@@ -1,11 +1,14 @@
 //! WME with many numbers of features beside KNN-WMD (table 2, figure 2).
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use wordmover::{EmbeddingParams, Weighting};
 use wordmover_classify::{
     Cache, CrossValidation, CurvePoint, Event, KnnChoice, KnnParams, LabeledCorpus, Method,
@@ -14,7 +17,7 @@ use wordmover_classify::{
 use wordmover_learn::split::Split;
 
 use crate::corpora::{Corpora, Corpus, Folders, Loaded};
-use crate::record::{Environment, Files};
+use crate::record::{Environment, Files, checksum};
 use crate::say;
 
 /// Parameters are chosen with so many features at most, unless more are asked for.
@@ -154,9 +157,21 @@ pub fn run(
     let (accuracy, loaded) = best.context("no vectors")?;
     let best = vectors.iter().find(|v| v.choice.accuracy == accuracy);
     let best = best.context("no vectors")?.name.clone();
+    let mut seconds = start.elapsed().as_secs_f64();
     let mut splits = Vec::new();
     for split in loaded.splits(run.splits, definition.seed)? {
-        splits.push(experiment.split(&loaded.corpus, &split, &run.knn)?);
+        // Times are part of it: kept for the same program on the same machine alone.
+        let identity = json!({
+            "of": (&environment.revision, &environment.machine, environment.threads, &environment.device),
+            "embedding": (definition.seed, definition.keep_unknown, definition.distinct, &definition.features),
+            "run": (&files.checksums, &best, &run.knn),
+            "split": (&split.train, &split.test),
+        });
+        let done = kept(&folders.cache, &identity, || {
+            experiment.split(&loaded.corpus, &split, &run.knn)
+        })?;
+        seconds += done.seconds;
+        splits.push(done.split);
     }
     Ok(Record {
         environment: environment.clone(),
@@ -168,8 +183,42 @@ pub fn run(
         known: loaded.known,
         n_repeated: loaded.n_repeated,
         splits,
-        seconds: start.elapsed().as_secs_f64(),
+        seconds,
     })
+}
+
+/// A split that is done, and how long it took.
+#[derive(Serialize, Deserialize)]
+struct Done {
+    seconds: f64,
+    split: OfSplit,
+}
+
+/// The split that was done before, so that an interrupted run goes on, or else is done now.
+fn kept(
+    cache: &Path,
+    identity: &serde_json::Value,
+    run: impl FnOnce() -> Result<OfSplit>,
+) -> Result<Done> {
+    let folder = cache.join("comparison");
+    let identity = checksum(identity.to_string().as_bytes());
+    let path = folder.join(format!("{}.json", &identity[..16]));
+    if path.exists() {
+        return serde_json::from_str(&crate::read(&path)?)
+            .with_context(|| format!("{} cannot be read", path.display()));
+    }
+    let start = Instant::now();
+    let split = run()?;
+    let done = Done {
+        seconds: start.elapsed().as_secs_f64(),
+        split,
+    };
+    fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    let part = path.with_extension("part");
+    fs::write(&part, serde_json::to_string(&done)?)
+        .and_then(|()| fs::rename(&part, &path))
+        .with_context(|| format!("cannot write {}", path.display()))?;
+    Ok(done)
 }
 
 struct Experiment<'a> {
@@ -291,5 +340,33 @@ impl Experiment<'_> {
             choosing_seconds: seconds(choosing),
             prediction_seconds: seconds(prediction),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn split(n_train: usize) -> OfSplit {
+        serde_json::from_value(json!({
+            "n_train": n_train, "n_test": 1, "n_test_without_words": 0,
+            "choice": {"views": "meanings", "weighting": "nbow", "keep_stop_words": false, "label_exponent": 0.0, "random_words": "uniform", "d_max": 3, "n_features": 1024, "gamma": 2.867448731575764, "cost": 0.0029296875, "accuracy": 0.8287671232876712, "deviation": 0.012186108911301494},
+            "choosing_seconds": 1.0, "curve": [], "knn": null,
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn a_split_that_was_done_is_not_done_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = kept(folder.path(), &json!({"a": 1}), || Ok(split(7))).unwrap();
+        let again = kept(folder.path(), &json!({"a": 1}), || anyhow::bail!("again")).unwrap();
+        assert_eq!((first.split.n_train, again.split.n_train), (7, 7));
+        assert_eq!(first.seconds, again.seconds);
+        let other = kept(folder.path(), &json!({"a": 2}), || Ok(split(8))).unwrap();
+        assert_eq!(other.split.n_train, 8);
+        // What fails is not kept.
+        assert!(kept(folder.path(), &json!({"a": 3}), || anyhow::bail!("broken")).is_err());
+        assert!(kept(folder.path(), &json!({"a": 3}), || Ok(split(9))).is_ok());
     }
 }
