@@ -79,6 +79,9 @@ pub struct Record {
     pub n_repeated: usize,
     pub splits: Vec<OfSplit>,
     pub seconds: f64,
+    /// The record of KNN-WMD alone, where it was not run with the rest.
+    #[serde(skip)]
+    pub knn_alone: Option<Box<Record>>,
 }
 
 /// One set of vectors on the first split.
@@ -184,6 +187,7 @@ pub fn run(
         n_repeated: loaded.n_repeated,
         splits,
         seconds,
+        knn_alone: None,
     })
 }
 

@@ -195,6 +195,41 @@ fn a_comparison_is_recorded_and_reported() {
 }
 
 #[test]
+fn neighbours_of_a_run_of_their_own_stand_in_table_2() {
+    let laboratory = Laboratory::new(&corpus());
+    let without = COMPARISON.replace("knn = [\"nbow\"]", "knn = []");
+    assert!(laboratory.run(&without, &[]).status.success());
+    let alone = COMPARISON.replace("name = \"comparison\"", "name = \"knn-wmd\"");
+    let alone = alone.replace("features = [4, 32]", "features = [4]");
+    assert!(laboratory.run(&alone, &[]).status.success());
+    let report = |records: &str| {
+        let status = Command::new(env!("CARGO_BIN_EXE_wordmover-lab"))
+            .args(["report", "--records", records])
+            .args(["-o", "REPORT.md", "--page", "report.html"])
+            .current_dir(laboratory.0.path())
+            .status()
+            .unwrap();
+        assert!(status.success());
+        fs::read_to_string(laboratory.path("REPORT.md")).unwrap()
+    };
+    let both = report("records");
+    assert!(both.contains("TOY, KNN-WMD alone"), "{both}");
+    let row = |report: &str| {
+        let row = report
+            .lines()
+            .find(|line| line.starts_with("| TOY | small |"));
+        row.unwrap().to_owned()
+    };
+    assert!(!row(&both).contains('–'));
+    let day = fs::read_dir(laboratory.path("records"))
+        .unwrap()
+        .next()
+        .unwrap();
+    fs::remove_file(day.unwrap().path().join("knn-wmd-TOY.json")).unwrap();
+    assert!(row(&report("records")).contains('–'));
+}
+
+#[test]
 fn coverage_dimension_and_vectors_are_told_apart() {
     let laboratory = Laboratory::new(&corpus());
     let definition = "kind = \"vectors\"\nname = \"vectors\"\ntitle = \"Vectors\"\nseed = 1\n\
@@ -267,6 +302,8 @@ fn coverage_dimension_and_vectors_are_told_apart() {
 fn a_second_run_finds_the_same() {
     let laboratory = Laboratory::new(&corpus());
     let accuracies = || {
+        // What is kept of the run before would be the same for certain.
+        let _ = fs::remove_dir_all(laboratory.path("cache/comparison"));
         assert!(laboratory.run(COMPARISON, &[]).status.success());
         let record = laboratory.record("comparison-TOY");
         let splits = record["splits"].as_array().unwrap().clone();

@@ -104,7 +104,9 @@ impl Record {
     }
 
     pub fn knn(&self) -> impl Iterator<Item = &OfKnn> {
-        self.splits.iter().filter_map(|split| split.knn.as_ref())
+        let alone = self.knn_alone.iter().flat_map(|record| &record.splits);
+        let splits = self.splits.iter().chain(alone);
+        splits.filter_map(|split| split.knn.as_ref())
     }
 
     pub fn knn_accuracy(&self) -> Option<Over> {
@@ -182,6 +184,10 @@ pub fn comparison(out: &mut String, records: &[Record]) -> Result<()> {
             &record.environment,
             record.seconds,
         )?;
+        if let Some(alone) = &record.knn_alone {
+            let name = format!("{}, KNN-WMD alone", record.corpus.name);
+            list_run(out, &name, &alone.environment, alone.seconds)?;
+        }
     }
     Ok(())
 }

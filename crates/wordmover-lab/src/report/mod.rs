@@ -35,7 +35,7 @@ pub fn write(records: &Path, output: &Path, page: &Path) -> Result<()> {
     if let Some(record) = records.read::<corpora::Record>("corpora")? {
         classification::corpora(&mut out, &record)?;
     }
-    let compared = records.comparisons("comparison-")?;
+    let compared = records.table_2()?;
     let distinct = records.comparisons("distinct-")?;
     if !compared.is_empty() {
         classification::comparison(&mut out, &compared)?;
@@ -163,6 +163,20 @@ impl Records {
     fn read_all<T: DeserializeOwned>(&self, prefix: &str) -> Result<Vec<T>> {
         let named = self.0.iter().filter(|(name, _)| name.starts_with(prefix));
         named.map(|(_, path)| open(path)).collect()
+    }
+
+    /// Those of table 2, with KNN-WMD from a run of its own where theirs had none.
+    fn table_2(&self) -> Result<Compared> {
+        let mut compared = self.comparisons("comparison-")?;
+        for alone in self.comparisons("knn-wmd-")? {
+            let of_corpus = |record: &&mut comparison::Record| {
+                record.corpus.name == alone.corpus.name && record.knn().next().is_none()
+            };
+            if let Some(record) = compared.iter_mut().find(of_corpus) {
+                record.knn_alone = Some(Box::new(alone));
+            }
+        }
+        Ok(compared)
     }
 
     /// In the order of the definition's runs.
