@@ -157,7 +157,8 @@ pub fn runs(out: &mut String, records: &[Record]) -> Result<()> {
     writeln!(
         out,
         "\n## Runs of the other systems\n\nSeconds of the first split on one thread: features, choosing parameters, training, \
-         prediction. Where other work ran on the machine they are upper bounds.\n\n\
+         prediction. `device cuda`: features on a GPU; `threads`: on so many. Where other work ran \
+         on the machine they are upper bounds.\n\n\
          | corpus | system | chosen | features | choosing | training | prediction |\n\
          | --- | --- | --- | --- | --- | --- | --- |"
     )?;
