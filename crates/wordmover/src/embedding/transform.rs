@@ -31,6 +31,9 @@ use crate::space::{Metric, WordSpace};
 /// Documents that share the gathered word vectors. The more they are, the more words they share.
 const BLOCK: usize = 16_384;
 
+/// Documents between two reports of progress, at which the caller may break off.
+const REPORTED_AT_ONCE: usize = 2048;
+
 /// Word vectors that a thread gathers at once.
 const WORDS_PER_TASK: usize = 64;
 
@@ -219,20 +222,24 @@ impl Target<'_> {
                 tile: &columns,
                 costs: table,
             };
-            let ground_costs = lap();
-            out.par_chunks_mut(n_features)
-                .zip(&rows)
-                .try_for_each_init(Scratch::default, |scratch, (features, document)| {
-                    let features = &mut features[tile.clone()];
-                    transports.solve(document, features, empty, feature, scratch)
-                })?;
-            let done = EmbeddingStatistics {
-                distances: (rows.len() * tile.len()) as u64,
-                ground_costs,
-                transport: lap(),
-            };
-            if progress(&done).is_break() {
-                return Err(Error::Interrupted);
+            let mut ground_costs = lap();
+            let parts = out.chunks_mut(REPORTED_AT_ONCE * n_features);
+            for (out, rows) in parts.zip(rows.chunks(REPORTED_AT_ONCE)) {
+                out.par_chunks_mut(n_features).zip(rows).try_for_each_init(
+                    Scratch::default,
+                    |scratch, (features, document)| {
+                        let features = &mut features[tile.clone()];
+                        transports.solve(document, features, empty, feature, scratch)
+                    },
+                )?;
+                let done = EmbeddingStatistics {
+                    distances: (rows.len() * tile.len()) as u64,
+                    ground_costs: std::mem::take(&mut ground_costs),
+                    transport: lap(),
+                };
+                if progress(&done).is_break() {
+                    return Err(Error::Interrupted);
+                }
             }
         }
         Ok(())
