@@ -126,19 +126,28 @@ def linear(split: Split, outcome: Outcome, candidates: dict, make=None, cs: list
         model = make(c, CHOOSING_TOLERANCE).fit(train[inside], labels[inside])
         return int((model.predict(train[~inside]) == labels[~inside]).sum())
 
-    best = (-1.0, "", 0.0)
-    with outcome.stage("choosing"), ThreadPoolExecutor(split.n_threads) as pool:
-        for name, (train, _) in candidates.items():
-            best_of_kind, n_worse = -1.0, 0
-            for c in cs:
-                if n_worse == 2:
-                    break
-                correct = pool.map(lambda fold: n_correct(train, c, fold), np.unique(folds))
-                accuracy = sum(correct) / len(labels)
-                say(f"  {name} C = {c:g}: {100 * accuracy:.2f} % held out")
-                n_worse = n_worse + 1 if accuracy < best_of_kind else 0
-                best_of_kind = max(best_of_kind, accuracy)
-                best = max(best, (accuracy, name, c), key=lambda found: found[0])
+    def best_c(name: str, folds_pool: ThreadPoolExecutor) -> tuple[float, str, float]:
+        train = candidates[name][0]
+        best, n_worse = (-1.0, name, 0.0), 0
+        for c in cs:
+            if n_worse == 2:
+                break
+            correct = folds_pool.map(lambda fold: n_correct(train, c, fold), np.unique(folds))
+            accuracy = sum(correct) / len(labels)
+            say(f"  {name} C = {c:g}: {100 * accuracy:.2f} % held out")
+            n_worse = n_worse + 1 if accuracy < best[0] else 0
+            best = max(best, (accuracy, name, c), key=lambda found: found[0])
+        return best
+
+    # Candidates only wait for their folds, which are as many at a time as there are threads.
+    n_waiting = len(candidates) if split.n_threads > 1 else 1
+    with (
+        outcome.stage("choosing"),
+        ThreadPoolExecutor(split.n_threads) as folds_pool,
+        ThreadPoolExecutor(n_waiting) as waiting,
+    ):
+        found = waiting.map(lambda name: best_c(name, folds_pool), candidates)
+        best = max(found, key=lambda found: found[0])
     outcome.held_out_accuracy, name, c = best
     outcome.parameters |= {"C": c} | ({"chosen": name} if len(candidates) > 1 else {})
     train, test = candidates[name]

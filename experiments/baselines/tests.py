@@ -106,12 +106,10 @@ class ByHand(unittest.TestCase):
         np.testing.assert_allclose(found, np.linalg.solve(q, p.T).T, atol=0.02)
 
     def test_doc2vecc_tells_topics_apart(self):
-        doc2vecc.PASSES, before = 60, doc2vecc.PASSES
-        try:
-            split = toy()
-            train, test = doc2vecc.embed(split, split.train.tokens, 0.9)
-        finally:
-            doc2vecc.PASSES = before
+        split = toy()
+        text = doc2vecc.Text.of(split.train.tokens)
+        vectors = doc2vecc.train(text, 0.9, seed=1, n_passes=60)
+        train, test = (doc2vecc.means(side.tokens, text.ids, vectors) for side in (split.train, split.test))
         train, test = choice.unit(train - train.mean(axis=0)), choice.unit(test - train.mean(axis=0))
         nearest = (test @ train.T).argmax(axis=1)
         right = np.mean(split.train.labels[nearest] == split.test.labels)

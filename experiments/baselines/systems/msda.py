@@ -10,22 +10,13 @@ import numpy as np
 
 from choice import Distances, euclidean, knn, say
 from corpus import Outcome, Split
+from systems.arrays import arrays
 from systems.counts import counted
 
 SHARE = 0.2
 LAYERS = 3
 NOISES = [0.5, 0.7, 0.9]
 LAMBDA = 1e-5
-
-
-def arrays():
-    """CuPy where it finds a GPU, on which the large corpora take minutes instead of hours, or NumPy."""
-    try:
-        import cupy
-
-        return cupy if cupy.cuda.runtime.getDeviceCount() else np
-    except Exception:  # no CuPy, or one without a driver
-        return np
 
 
 def mapping(xp, source, target, noise: float):
