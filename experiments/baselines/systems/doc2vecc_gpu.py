@@ -1,5 +1,5 @@
-"""Training of Doc2VecC on a GPU: a warp reads a document, word by word, and adds to the vectors
-what it found; warps do not wait for each other."""
+"""Training of Doc2VecC on a GPU: a warp reads a passage of a document, word by word, and adds to
+the vectors what it found; warps do not wait for each other."""
 
 from collections.abc import Iterator
 
@@ -8,8 +8,11 @@ import numpy as np
 from systems.doc2vecc import DIMENSION, NEGATIVE, RATE, WINDOW, Text
 
 WARP, WARPS_A_BLOCK = 32, 4
-DOCUMENTS_A_WARP, MOST_WARPS = 16, 4096
-"""Of a small corpus not everything is read at once, so that what one document teaches the next sees."""
+PASSAGES_A_WARP, MOST_WARPS = 16, 4096
+"""Of a small corpus not everything is read at once, so that what one passage teaches the next sees."""
+PASSAGE, MARGIN = 128, 64
+"""Words of a passage, so that nobody waits for the longest document (its cost grows with the square
+of its length), and words on both sides among which those at its ends find neighbours."""
 
 KERNEL = r"""
 typedef unsigned long long u64;
@@ -37,33 +40,37 @@ __device__ void add_to_row(float* row, float weight, const float* from, int lane
 }
 
 extern "C" __global__ void train_pass(
-    const int* words, const long long* ends, int n_documents, const float* keep,
-    const int* table, int table_size, float* inputs, float* outputs, int* kept, int longest,
+    const int* words, const long long* starts, const long long* ends, const long long* passages, int n_passages,
+    const float* keep, const int* table, int table_size, float* inputs, float* outputs, int* kept,
     float q, float rate, float least, double done, double total, u64 seed)
 {
     const int warp = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;
     const int n_warps = gridDim.x * blockDim.x / 32;
     const float to_next = 1.0f / logf(1.0f - q);
-    int* sentence = kept + (size_t)warp * longest;
-    for (int d = warp; d < n_documents; d += n_warps) {
-        const long long start = d ? ends[d - 1] : 0;
-        const int length = (int)(ends[d] - start);
+    int* sentence = kept + (size_t)warp * (PASSAGE + 2 * MARGIN);
+    for (int p = warp; p < n_passages; p += n_warps) {
+        // A document is [start, start + length), its passage begins at `from`.
+        const long long start = starts[p], from = passages[p], to = min(from + PASSAGE, ends[p]);
+        const int length = (int)(ends[p] - start);
         const int* document = words + start;
-        u64 state = seed ^ ((u64)(d + 1) * 0xD1B54A32D192ED03ull);
-        draw(state);
-        int n = 0;
+        // The words that are frequent enough to be seen now; neighbouring passages agree on them.
+        int n = 0, first_own = 0, end_own = 0;
         __syncwarp();
-        for (int place = 0; place < length; place++) {
-            const int word = document[place];
-            if (keep[word] >= 1.0f || uniform(state) < keep[word]) {
-                if (lane == 0) sentence[n] = word;
+        for (long long at = max(start, from - MARGIN); at < min(ends[p], to + MARGIN); at++) {
+            if (at == from) first_own = n;
+            u64 of_place = seed ^ ((u64)(at + 1) * 0xA24BAED4963EE407ull);
+            if (keep[words[at]] >= 1.0f || uniform(of_place) < keep[words[at]]) {
+                if (lane == 0) sentence[n] = words[at];
                 n++;
             }
+            if (at < to) end_own = n;
         }
         __syncwarp();
+        u64 state = seed ^ ((u64)(p + 1) * 0xD1B54A32D192ED03ull);
+        draw(state);
         const float weight = 1.0f / (q * length);
-        for (int place = 0; place < n; place++) {
-            const double read = done + start + (double)length * place / n;
+        for (int place = first_own; place < end_own; place++) {
+            const double read = done + from + (place - first_own);
             const float alpha = fmaxf(rate * (float)(1.0 - read / total), least);
             const int reach = 1 + (int)(draw(state) % WINDOW);
             const int first = max(0, place - reach), last = min(n, place + reach + 1);
@@ -113,25 +120,31 @@ def train_passes(text: Text, inputs: np.ndarray, corruption: float, seed: int, n
 
     parts = -(-DIMENSION // WARP)
     width = parts * WARP
-    sizes = {"PARTS": parts, "WIDTH": width, "WINDOW": WINDOW, "NEGATIVE": NEGATIVE}
+    sizes = {
+        "PARTS": parts, "WIDTH": width, "WINDOW": WINDOW, "NEGATIVE": NEGATIVE,
+        "PASSAGE": PASSAGE, "MARGIN": MARGIN,
+    }
     kernel = cupy.RawKernel(KERNEL, "train_pass", tuple(f"-D{name}={size}" for name, size in sizes.items()))
-    n_documents = len(text.ends)
-    n_warps = min(max(WARPS_A_BLOCK, n_documents // DOCUMENTS_A_WARP), MOST_WARPS)
-    n_blocks = n_warps // WARPS_A_BLOCK
-    longest = int(np.diff(text.ends, prepend=0).max())
+    document_starts = np.append(0, text.ends[:-1])
+    document_of = np.repeat(np.arange(len(text.ends)), -(-(text.ends - document_starts) // PASSAGE))
+    place = np.arange(len(document_of)) - np.searchsorted(document_of, document_of)
+    starts, ends = document_starts[document_of], text.ends[document_of]
+    n_passages = len(document_of)
+    n_blocks = max(1, min(n_passages // PASSAGES_A_WARP, MOST_WARPS) // WARPS_A_BLOCK)
     rows = cupy.zeros((len(inputs), width), dtype=cupy.float32)
     rows[:, :DIMENSION] = cupy.asarray(inputs)
     outputs = cupy.zeros_like(rows)
-    words, ends = cupy.asarray(text.words), cupy.asarray(text.ends, dtype=cupy.int64)
+    words = cupy.asarray(text.words)
+    starts, ends, passages = (cupy.asarray(a, dtype=cupy.int64) for a in (starts, ends, starts + PASSAGE * place))
     keep, table = cupy.asarray(text.keep, dtype=cupy.float32), cupy.asarray(text.table)
-    kept = cupy.empty((n_blocks * WARPS_A_BLOCK, longest), dtype=cupy.int32)
+    kept = cupy.empty((n_blocks * WARPS_A_BLOCK, PASSAGE + 2 * MARGIN), dtype=cupy.int32)
     f32 = np.float32
     for number in range(n_passes):
         kernel(
             (n_blocks,), (WARPS_A_BLOCK * WARP,),
             (
-                words, ends, np.int32(n_documents), keep, table, np.int32(len(text.table)), rows, outputs, kept,
-                np.int32(longest), f32(1 - corruption), f32(RATE), f32(RATE * 1e-4),
+                words, starts, ends, passages, np.int32(n_passages), keep, table, np.int32(len(text.table)),
+                rows, outputs, kept, f32(1 - corruption), f32(RATE), f32(RATE * 1e-4),
                 np.float64(number * len(text.words)), np.float64(n_passes * len(text.words)),
                 np.uint64(seed * 1000 + number),
             ),
