@@ -2,6 +2,7 @@
 
 mod baselines;
 mod classification;
+mod classifier;
 mod neighbors;
 mod page;
 mod plots;
@@ -60,19 +61,19 @@ pub fn write(records: &Path, output: &Path, page: &Path) -> Result<()> {
     };
     let defaults = classifiers("classifier-")?;
     if !defaults.is_empty() {
-        classification::classifier(&mut out, &defaults)?;
+        classifier::defaults(&mut out, &defaults)?;
         let with_glove = classifiers("glove-")?;
         if !with_glove.is_empty() {
-            classification::classifier_vectors(&mut out, &defaults, &with_glove)?;
+            classifier::other_vectors(&mut out, &defaults, &with_glove)?;
         }
         let more = classifiers("features-")?;
         if !more.is_empty() {
-            classification::classifier_features(&mut out, &defaults, &more)?;
+            classifier::more_features(&mut out, &defaults, &more)?;
         }
     }
     let meanings = classifiers("meanings-")?;
     if !meanings.is_empty() {
-        classification::meanings(&mut out, &meanings)?;
+        classifier::meanings(&mut out, &meanings)?;
     }
     let mut learnt: Vec<crate::neighbors::Record> = records.read_all("learnt-neighbors-")?;
     learnt.sort_by_key(|record| {
