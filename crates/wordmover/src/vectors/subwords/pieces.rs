@@ -24,7 +24,46 @@ pub(in crate::vectors) struct Pieces {
     has_words_that_go_on: bool,
     /// Bytes of the longest piece.
     longest: usize,
+    lengths: Lengths,
     checksum: String,
+}
+
+/// How long pieces are that begin with certain letters: what is too long or too short to be one
+/// is not looked up.
+struct Lengths {
+    /// By the first two bytes, of pieces that begin a word and then of those that go on: bit `n`
+    /// stands for pieces of `n` bytes, the last for longer ones, too.
+    masks: Box<[u64; 2 * LETTER_PAIRS]>,
+}
+
+/// Pairs of bytes of which five bits each are told apart, as many as small letters need.
+const LETTER_PAIRS: usize = 1 << 10;
+
+impl Lengths {
+    fn of<'a>(pieces: impl Iterator<Item = &'a str>) -> Self {
+        let mut masks = Box::new([0; 2 * LETTER_PAIRS]);
+        for piece in pieces {
+            let (piece, goes_on) = match piece.strip_prefix(GOES_ON) {
+                Some(rest) => (rest, true),
+                None => (piece, false),
+            };
+            if let Some(pair) = piece.as_bytes().first_chunk() {
+                masks[Self::place(pair, goes_on)] |= 1 << piece.len().min(63);
+            }
+        }
+        Lengths { masks }
+    }
+
+    fn place([first, second]: &[u8; 2], goes_on: bool) -> usize {
+        let pair = usize::from(first & 31) << 5 | usize::from(second & 31);
+        pair + usize::from(goes_on) * LETTER_PAIRS
+    }
+
+    /// Those of pieces that `text` may begin with. Single bytes always count.
+    fn at(&self, text: &str, goes_on: bool) -> u64 {
+        let pair = text.as_bytes().first_chunk();
+        1 << 1 | pair.map_or(0, |pair| self.masks[Self::place(pair, goes_on)])
+    }
 }
 
 /// Where the vector of a piece is.
@@ -45,11 +84,11 @@ impl Pieces {
         table: &WordList,
         checksum: String,
     ) -> Self {
-        let of_words = words.iter().map(|&id| table.word(id).len());
-        let longest = pieces.iter().map(str::len).chain(of_words).max();
+        let all = || pieces.iter().chain(words.iter().map(|&id| table.word(id)));
         Pieces {
             has_words_that_go_on: words.iter().any(|&id| table.word(id).starts_with(GOES_ON)),
-            longest: longest.unwrap_or(0),
+            longest: all().map(str::len).max().unwrap_or(0),
+            lengths: Lengths::of(all()),
             pieces,
             rows,
             words,
@@ -91,11 +130,16 @@ impl Pieces {
         if word.len() > LONGEST_WORD {
             return;
         }
-        let plain: String = word
-            .to_lowercase()
-            .nfd()
-            .filter(|&letter| !is_combining_mark(letter))
-            .collect();
+        let plain: String = match word.is_ascii() {
+            true => word.to_ascii_lowercase(),
+            false => {
+                let letters = word.to_lowercase();
+                let letters = letters.nfd();
+                letters
+                    .filter(|&letter| !is_combining_mark(letter))
+                    .collect()
+            }
+        };
         let mut found = Vec::new();
         for part in parts(&plain) {
             found.clear();
@@ -107,19 +151,26 @@ impl Pieces {
 
     /// Whether a part can be cut into pieces, and these.
     fn split_part(&self, part: &str, table: &WordList, found: &mut Vec<Piece>) -> bool {
-        let mut candidate = String::with_capacity(self.longest + 2);
+        let mut going_on = String::new();
         let mut start = 0;
         while start < part.len() {
             let rest = &part[start..];
-            let prefix = if start == 0 { "" } else { GOES_ON };
-            let most = rest.len().min(self.longest.saturating_sub(prefix.len()));
-            let mut ends = (1..=most).rev().filter(|&end| rest.is_char_boundary(end));
-            let longest = ends.find_map(|end| {
-                candidate.clear();
-                candidate.push_str(prefix);
-                candidate.push_str(&rest[..end]);
-                Some((self.find(&candidate, table)?, end))
-            });
+            let (text, prefix) = match start {
+                0 => (rest, 0),
+                _ => {
+                    going_on.clear();
+                    going_on.push_str(GOES_ON);
+                    going_on.push_str(rest);
+                    (going_on.as_str(), GOES_ON.len())
+                }
+            };
+            let most = rest.len().min(self.longest.saturating_sub(prefix));
+            let lengths = self.lengths.at(rest, start > 0);
+            let is_length = |end: usize| lengths >> end.min(63) & 1 == 1;
+            let ends = (1..=most).rev().filter(|&end| is_length(end));
+            let mut ends = ends.filter(|&end| rest.is_char_boundary(end));
+            let longest =
+                ends.find_map(|end| Some((self.find(&text[..prefix + end], table)?, end)));
             let Some((piece, end)) = longest else {
                 return false;
             };
@@ -203,6 +254,96 @@ mod tests {
         assert_eq!(split("know"), []);
         assert_eq!(split("know-u"), [Own(4), Word(2)]);
         assert_eq!(split(&"u".repeat(200)), []);
+    }
+
+    /// The longest piece at every place, with every length looked up.
+    fn split_by_all_lengths(pieces: &Pieces, part: &str, table: &WordList) -> Option<Vec<Piece>> {
+        let (mut found, mut start) = (Vec::new(), 0);
+        while start < part.len() {
+            let rest = &part[start..];
+            let prefix = if start == 0 { "" } else { GOES_ON };
+            let ends = (1..=rest.len()).rev();
+            let mut ends = ends.filter(|&end| rest.is_char_boundary(end));
+            let (piece, end) = ends.find_map(|end| {
+                let candidate = format!("{prefix}{}", &rest[..end]);
+                Some((pieces.find(&candidate, table)?, end))
+            })?;
+            found.push(piece);
+            start += end;
+        }
+        Some(found)
+    }
+
+    #[test]
+    fn lengths_that_no_piece_has_are_passed_over_and_no_others() {
+        let long = "a".repeat(70);
+        let goes_on = format!("##{}", "b".repeat(64));
+        let own = [
+            "b",
+            "ab",
+            "abcd",
+            "\u{e9}",
+            "e\u{e9}",
+            "##b",
+            "##c",
+            "##bc",
+            "##\u{6f22}x",
+            &long,
+            &goes_on,
+        ];
+        let (own, table) = (list(&own), list(&["abc", "##abc", "a"]));
+        let rows = Rows::from_floats(vec![0.0; own.len()], 1);
+        let pieces = Pieces::new(own, rows, vec![0, 1, 2], &table, String::new());
+        let texts = [
+            "a",
+            "b",
+            "ab",
+            "abc",
+            "abcd",
+            "abcde",
+            "abbc",
+            "abcabc",
+            "abcabcb",
+            "e\u{e9}b",
+            "\u{e9}bc",
+            "a\u{6f22}x",
+            "a\u{6f22}",
+            "pbc",
+            "x",
+        ];
+        let mut texts: Vec<String> = texts.map(str::to_owned).to_vec();
+        texts.push(long.clone());
+        texts.push(format!("{long}bc"));
+        texts.push(format!("a{}c", "b".repeat(64)));
+        texts.push("b".repeat(63));
+        let mut n_split = 0;
+        for text in &texts {
+            let mut found = Vec::new();
+            let expected = split_by_all_lengths(&pieces, text, &table);
+            let is_split = pieces.split_part(text, &table, &mut found);
+            assert_eq!(is_split.then_some(found), expected, "{text}");
+            n_split += usize::from(is_split);
+        }
+        assert_eq!(n_split, 15, "the others have a letter without a piece");
+    }
+
+    #[test]
+    fn the_built_in_pieces_are_found_whatever_their_length() {
+        let vectors = WordVectors::builtin();
+        let Some(Subwords::Pieces(pieces)) = &vectors.subwords else {
+            panic!("the built-in table has pieces");
+        };
+        for piece in pieces.list().iter() {
+            // A word that begins with it, and one that it ends.
+            let text = match piece.strip_prefix(GOES_ON) {
+                Some(rest) => format!("x{rest}"),
+                None => format!("{piece}s"),
+            };
+            let mut found = Vec::new();
+            let is_split = pieces.split_part(&text, &vectors.words, &mut found);
+            let expected = split_by_all_lengths(pieces, &text, &vectors.words);
+            assert_eq!(is_split.then_some(found), expected, "{text}");
+        }
     }
 
     #[test]
