@@ -1,6 +1,7 @@
 """Nearest neighbours in spaces of topics: LSI and LDA."""
 
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 
 import numpy as np
 
@@ -45,9 +46,10 @@ def lda(split: Split) -> Outcome:
     Hellinger's distance between shares of topics. The number of topics and K are chosen."""
     outcome = Outcome(parameters={"burn_in": BURN_IN, "iterations": ITERATIONS})
     n_train = len(split.train)
-    with outcome.stage("features"), ThreadPoolExecutor(split.n_threads) as pool:
+    # Processes: tomotopy keeps the interpreter to itself while it trains.
+    with outcome.stage("features"), ProcessPoolExecutor(split.n_threads) as pool:
         # The most topics first, which take longest.
-        found = pool.map(lambda n_topics: shares_of_topics(split, n_topics), LDA_TOPICS[::-1])
+        found = pool.map(partial(shares_of_topics, split), LDA_TOPICS[::-1])
         candidates = {}
         for n_topics, shares in reversed(list(zip(LDA_TOPICS[::-1], found))):
             rows = np.sqrt(shares)
