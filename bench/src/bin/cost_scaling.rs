@@ -13,10 +13,10 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::{Rng, SeedableRng};
 use plotters::coord::Shift;
 use plotters::prelude::*;
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
 use wordmover::{
     Document, EmbeddingParams, WordMoversEmbedding, WordVectors,
     embedding::{EmbeddingStatistics, Gamma},

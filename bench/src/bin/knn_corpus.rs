@@ -23,9 +23,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::{Rng, SeedableRng};
 use flate2::read::MultiGzDecoder;
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
 use rayon::prelude::*;
 use wordmover::text::{StopWords, Tokenizer};
 use wordmover::{

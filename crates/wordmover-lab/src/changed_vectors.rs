@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use anyhow::{Result, ensure};
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::{Rng, SeedableRng};
 use nalgebra::{DMatrix, SymmetricEigen};
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
 use wordmover::WordVectors;
 
 /// The words of a table that all tables know, with the table's vectors.

@@ -5,8 +5,8 @@
 //! documents), pinned by a test. Split `i` is drawn from stream `i` alone, so asking
 //! for more splits does not change the first ones.
 
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::{Rng, SeedableRng};
 
 use crate::error::{Error, Result};
 

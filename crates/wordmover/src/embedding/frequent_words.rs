@@ -212,8 +212,8 @@ impl FrequentCosts {
 mod tests {
     use std::sync::Arc;
 
-    use rand_chacha::ChaCha8Rng;
-    use rand_chacha::rand_core::{Rng, SeedableRng};
+    use chacha20::ChaCha8Rng;
+    use chacha20::rand_core::{Rng, SeedableRng};
 
     use crate::{EmbeddingParams, WordMoversEmbedding, WordVectors};
 

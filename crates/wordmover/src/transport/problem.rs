@@ -111,15 +111,14 @@ impl<'a> Problem<'a> {
     }
 }
 
-/// The demands. Rounding, and an imbalance of the input within its tolerance, are settled
-/// with the largest.
+/// The demands of up to `M` sinks. Rounding, and an imbalance of the input within its tolerance, are
+/// settled with the largest.
 #[inline(always)]
 pub(super) fn demand_on_grid<const M: usize>(demand: &[f64], grid: Grid, total: f64) -> [f64; M] {
-    let demand = &demand[..M];
     let mut rounded = [0.0; M];
     let mut left_over = total;
     let mut largest = 0;
-    for k in 0..M {
+    for k in 0..demand.len() {
         let demand = grid.round(demand[k]);
         rounded[k] = if demand > grid.unit() {
             demand

@@ -7,8 +7,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-use half::f16;
-
 /// How each value of a vector is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Precision {
@@ -90,16 +88,62 @@ pub(super) fn encode(
         }
         Precision::F16 => {
             for &value in row {
-                let rounded = f16::from_f32(value);
-                if !rounded.is_finite() {
+                let half = to_half(value);
+                if half & HALF_INFINITY == HALF_INFINITY {
                     return Err(Unrepresentable(value));
                 }
-                out.extend(rounded.to_le_bytes());
+                out.extend(half.to_le_bytes());
             }
             Ok(1.0)
         }
         Precision::Int8 => encode_int8(row, out),
     }
+}
+
+/// Half precision: a bit of sign, five of exponent, ten of fraction.
+const HALF_SIGN: u16 = 0x8000;
+const HALF_INFINITY: u16 = 0x7c00;
+
+/// The least normal number of half precision: 2^-14.
+const HALF_NORMAL: u16 = 0x0400;
+
+/// What single precision has more of: bits of fraction, and the bias of the exponent in place.
+const FRACTION_BITS: u32 = 13;
+const BIAS: u32 = (127 - 15) << 23;
+
+/// A finite number in half precision, rounded to nearest, ties to even; infinity if it is too large.
+fn to_half(value: f32) -> u16 {
+    let magnitude = value.abs().to_bits();
+    let rounded = if magnitude < from_half(HALF_NORMAL).to_bits() {
+        // Below there are the multiples of 2^-24, and so are single-precision numbers from 0.5.
+        (value.abs() + 0.5).to_bits() - 0.5f32.to_bits()
+    } else {
+        let is_odd = magnitude >> FRACTION_BITS & 1;
+        let half_a_unit = (1 << (FRACTION_BITS - 1)) - 1 + is_odd;
+        (magnitude - BIAS + half_a_unit) >> FRACTION_BITS
+    };
+    let sign = if value.is_sign_negative() {
+        HALF_SIGN
+    } else {
+        0
+    };
+    sign | rounded.min(u32::from(HALF_INFINITY)) as u16
+}
+
+/// The same number in single precision.
+fn from_half(half: u16) -> f32 {
+    let magnitude = half & !HALF_SIGN;
+    let bits = u32::from(magnitude) << FRACTION_BITS;
+    let value = if magnitude < HALF_NORMAL {
+        f32::from(magnitude) * 2f32.powi(-24)
+    } else if magnitude < HALF_INFINITY {
+        f32::from_bits(bits + BIAS)
+    } else if magnitude == HALF_INFINITY {
+        f32::INFINITY
+    } else {
+        f32::NAN
+    };
+    if half == magnitude { value } else { -value }
 }
 
 fn encode_int8(row: &[f32], out: &mut Vec<u8>) -> Result<f32, Unrepresentable> {
@@ -137,7 +181,7 @@ pub(super) fn decode(bytes: &[u8], precision: Precision, scale: f32, out: &mut [
         }
         Precision::F16 => {
             for (value, &stored) in out.iter_mut().zip(bytes.as_chunks::<2>().0) {
-                *value = f16::from_le_bytes(stored).to_f32();
+                *value = from_half(u16::from_le_bytes(stored));
             }
         }
         Precision::Int8 => {
@@ -185,6 +229,47 @@ mod tests {
                 prop_assert!((got - want).abs() <= bound, "{} became {}", want, got);
             }
         }
+    }
+
+    #[test]
+    fn every_number_of_half_precision_is_what_its_bits_say() {
+        for half in 0..=u16::MAX {
+            let (exponent, fraction) = (i32::from(half >> 10 & 31), f32::from(half & 1023));
+            let magnitude = match (exponent, half & 1023) {
+                (0, _) => fraction * 2f32.powi(-24),
+                (31, 0) => f32::INFINITY,
+                (31, _) => f32::NAN,
+                _ => (1024.0 + fraction) * 2f32.powi(exponent - 25),
+            };
+            let got = from_half(half);
+            assert!(got.abs() == magnitude || got.is_nan() && magnitude.is_nan());
+            assert_eq!(got.is_sign_negative(), half >= HALF_SIGN, "{half:#06x}");
+            if got.is_finite() {
+                assert_eq!(to_half(got), half);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_between_two_numbers_of_half_precision_becomes_the_nearer() {
+        for half in 0..HALF_INFINITY {
+            // Infinity takes the place of 2^16 here.
+            let next = match half + 1 {
+                HALF_INFINITY => 65536.0,
+                next => from_half(next),
+            };
+            let middle = (from_half(half) + next) / 2.0;
+            for (value, want) in [
+                (middle.next_down(), half),
+                (middle, half + half % 2),
+                (middle.next_up(), half + 1),
+                (next.next_down(), half + 1),
+            ] {
+                assert_eq!(to_half(value), want, "{value:e}");
+                assert_eq!(to_half(-value), HALF_SIGN | want, "{value:e}");
+            }
+        }
+        assert_eq!(to_half(f32::MAX), HALF_INFINITY);
     }
 
     #[test]

@@ -29,6 +29,8 @@ macro_rules! registers {
 }
 
 impl Simd for Avx2 {
+    const IS_MAIN: bool = true;
+
     type Lanes = __m256d;
     type Shorts = __m256i;
 

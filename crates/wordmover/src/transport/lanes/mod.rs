@@ -31,6 +31,11 @@ pub(super) const fn number(n: usize) -> f64 {
 
 /// Operations on four doubles.
 pub(crate) trait Simd: Copy {
+    /// Whether this is what nearly all processors of the architecture run. What is not is compiled
+    /// without variants for sizes known to the compiler: they take long to compile, and give the
+    /// same bits.
+    const IS_MAIN: bool;
+
     /// Four doubles in a register, or the like.
     type Lanes: Copy;
     /// Sixteen whole numbers of 16 bits in a register, or the like.
@@ -148,6 +153,8 @@ fn short_by_short(f: impl Fn(usize) -> i16) -> Sixteen {
 
 /// Arrays of four.
 impl Simd for Portable {
+    const IS_MAIN: bool = !cfg!(target_arch = "x86_64");
+
     type Lanes = Four;
     type Shorts = Sixteen;
 

@@ -149,10 +149,24 @@ pub(super) fn round_duals<S: Simd>(
     simd.store_shorts(simd.to_shorts(rounded), coarse);
 }
 
+/// Few registers, but who knows how many.
+pub(super) const FEW: usize = usize::MAX;
+
 /// An expression with the number of registers of a row as a constant, so that short loops are
-/// unrolled; 0 if there are many.
+/// unrolled; 0 if there are many. For an instruction set that few processors need, [`FEW`] of any
+/// number from two to eight.
 macro_rules! by_width {
-    ($width:expr, $constant:ident => $body:expr) => {
+    ($set:ident, $width:expr, $constant:ident => $body:expr) => {
+        if !$set::IS_MAIN {
+            match $width {
+                2..=8 => by_width!(@ $constant = $crate::transport::simplex::coarse::FEW, $body),
+                _ => by_width!(@ $constant = 0, $body),
+            }
+        } else {
+            by_width!(@@ $width, $constant => $body)
+        }
+    };
+    (@@ $width:expr, $constant:ident => $body:expr) => {
         match $width {
             2 => by_width!(@ $constant = 2, $body),
             3 => by_width!(@ $constant = 3, $body),
@@ -173,10 +187,13 @@ macro_rules! by_width {
 pub(super) use by_width;
 
 /// The registers of a row: as many as there are, which the compiler knows to be `W` unless that
-/// is 0.
+/// is 0 or [`FEW`].
 #[inline(always)]
 pub(super) fn known<const W: usize>(row: &[Sixteen]) -> &[Sixteen] {
-    if W > 0 { &row[..W] } else { row }
+    match W {
+        0 | FEW => row,
+        _ => &row[..W],
+    }
 }
 
 /// The least reduced cost of a row.

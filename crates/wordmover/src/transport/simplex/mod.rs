@@ -138,7 +138,7 @@ struct Turn<'a>(Problem<'a>, &'a mut Vec<f64>);
 /// Grids, and coarse costs.
 struct Start<'a>(Rows<'a>);
 
-/// A plan; rows of coarse costs take `W` registers, or any number if that is 0.
+/// A plan; rows of coarse costs take `W` registers, see [`by_width`].
 struct Auction<'a, const W: usize>(&'a mut NetworkSimplex);
 
 /// From that plan to the optimal one, with few nodes, and with many.
@@ -242,7 +242,7 @@ impl NetworkSimplex {
             problem,
             costs,
         }));
-        if !by_width!(width(m), W => simd.call(Auction::<W>(self))) {
+        if !by_width!(S, width(m), W => simd.call(Auction::<W>(self))) {
             return Err(problem.not_solved(0));
         }
         let is_few = self.is_few;
@@ -283,7 +283,8 @@ impl NetworkSimplex {
             let pivots_before = pivots;
             let mut is_tree = true;
             while let Some((source, sink, reduced)) = candidates.best(simd, &tree) {
-                is_tree &= match words(m) {
+                let words = if S::IS_MAIN { words(m) } else { 0 };
+                is_tree &= match words {
                     1 => tree.pivot::<S, 1>(simd, source, sink, reduced),
                     2 => tree.pivot::<S, 2>(simd, source, sink, reduced),
                     _ => tree.pivot::<S, 0>(simd, source, sink, reduced),

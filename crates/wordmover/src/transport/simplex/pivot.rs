@@ -176,7 +176,7 @@ impl Tree<'_> {
     #[inline(always)]
     fn shift<S: Simd, const W: usize>(&mut self, simd: S, by: f64) {
         let words = self.words::<W>();
-        if W == 0 {
+        if W == 0 && (S::IS_MAIN || words > 2) {
             for (word, &moved) in self.moved[..words].iter().enumerate() {
                 let mut rest = moved;
                 while rest != 0 {

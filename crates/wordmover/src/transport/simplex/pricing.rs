@@ -4,7 +4,7 @@
 //! there are none, exact costs are looked at; where there are many sinks, only those of arcs whose
 //! coarse reduced cost is next to nothing: all others cannot be below zero.
 
-use super::coarse::{by_width, least, sink_of, width};
+use super::coarse::{by_width, known, least, sink_of, width};
 use super::tree::Tree;
 use crate::transport::lanes::{Simd, Sixteen};
 
@@ -95,7 +95,7 @@ impl Candidates {
         let (start, n) = (self.next, tree.n_sources());
         if !self.is_exact {
             let mut all = true;
-            by_width!(tree.coarse_duals.len(), W => {
+            by_width!(S, tree.coarse_duals.len(), W => {
                 // A loop, so that the search is compiled once.
                 for (from, to) in [(start, n), (0, start)] {
                     all = all && self.find_coarse::<S, W>(simd, tree, from, to);
@@ -117,8 +117,8 @@ impl Candidates {
         self.len > 0
     }
 
-    /// Collects them by coarse costs, which take `W` registers a source, or any number if that is
-    /// 0. False when there were enough.
+    /// Collects them by coarse costs, which take `W` registers a source; see [`by_width`]. False
+    /// when there were enough.
     // Two searches with a closure in common would not be inlined, nor compiled for AVX2.
     #[inline(always)]
     fn find_coarse<S: Simd, const W: usize>(
@@ -128,8 +128,8 @@ impl Candidates {
         from: usize,
         to: usize,
     ) -> bool {
-        let w = if W > 0 { W } else { tree.coarse_duals.len() };
-        let duals = &tree.coarse_duals[..w];
+        let duals = known::<W>(tree.coarse_duals);
+        let w = duals.len();
         let block = if W > 0 { BLOCK } else { 1 };
         let mut first = from;
         while first < to {

@@ -1,39 +1,39 @@
 //! Every source on the sink it prefers.
 
-use super::{Graph, MOST_SINKS, Piece, SinkGraph, Start, others};
+use super::{Graph, MOST_SINKS, Number, Piece, SinkGraph, Start};
 use crate::transport::lanes::{FAR, Four, Simd};
 
-impl<const M: usize, const W: usize> Graph<'_, M, W> {
+impl<N: Number, const M: usize, const W: usize> Graph<'_, N, M, W> {
     /// Every source to its best sink, as lists, with its row of reduced costs; but those that
     /// prefer theirs by the margin are put aside, and only count. Gives what all of it costs,
     /// by reduced costs.
     #[inline(always)]
     pub fn assign<S: Simd>(&mut self, simd: S, start: &Start, demand: &[f64; M], mass: f64) -> f64 {
-        let n = self.n_sources;
-        for k in 0..M {
+        let (n, m) = (self.n_sources, self.sinks.get());
+        for k in 0..m {
             self.ends[k] = (k * n) as u32;
         }
         let zero = simd.splat(0.0);
         let margin = simd.splat(start.margin);
         let mut duals = [zero; MOST_SINKS];
-        for k in 1..M {
+        for k in 1..m {
             duals[k] = simd.splat(start.duals[k]);
         }
         let mut loads = [zero; MOST_SINKS];
         let mut cost = zero;
         let masses = self.masses.as_chunks::<4>().0;
-        let mut columns = self.columns.chunks_exact(others::<M>());
+        let mut columns = self.columns.chunks_exact(self.sinks.others());
         let mut rows = self.rows.as_chunks_mut::<4>().0.iter_mut();
         // Not zipped: three of them are too many for the optimiser.
         for (block, mass) in masses.iter().enumerate() {
             let (Some(columns), Some(rows)) = (columns.next(), rows.next()) else {
                 break;
             };
-            let columns = &columns[..others::<M>()];
+            let columns = &columns[..self.sinks.others()];
             let mut reduced = [simd.load(&FAR); MOST_SINKS];
             reduced[0] = zero;
             let (mut least, mut second) = (zero, zero);
-            for k in 1..M {
+            for k in 1..m {
                 let cost = start.grid.round_lanes(simd, simd.load(&columns[k - 1]));
                 reduced[k] = simd.sub(cost, duals[k]);
                 let greater = simd.greater(reduced[k], least);
@@ -45,7 +45,7 @@ impl<const M: usize, const W: usize> Graph<'_, M, W> {
             }
             let masses = simd.load(mass);
             cost = simd.add(cost, simd.mul(masses, least));
-            for k in 1..M {
+            for k in 1..m {
                 let here = simd.keep(simd.same(reduced[k], least), masses);
                 loads[k] = simd.add(loads[k], here);
             }
@@ -66,7 +66,7 @@ impl<const M: usize, const W: usize> Graph<'_, M, W> {
             while lanes != 0 {
                 let lane = lanes.trailing_zeros() as usize % 4;
                 lanes &= lanes - 1;
-                let sink = tags[lane].to_bits() as usize % M.next_power_of_two();
+                let sink = tags[lane].to_bits() as usize & (m.next_power_of_two() - 1);
                 let source = (4 * block + lane) as u32;
                 // Beyond the last source there is no mass.
                 if source as usize == n {
@@ -79,7 +79,7 @@ impl<const M: usize, const W: usize> Graph<'_, M, W> {
             }
         }
         let mut first_load = mass;
-        for k in 1..M {
+        for k in 1..m {
             let load = simd.total(loads[k]);
             first_load -= load;
             self.surplus[k] = load - demand[k];

@@ -1,9 +1,9 @@
 //! Edges of the graph of sinks: the cheapest source to move from one to another.
 
-use super::{Graph, MOST_FOURS};
+use super::{Graph, MOST_FOURS, Number};
 use crate::transport::lanes::{FAR, Simd, number};
 
-impl<const M: usize, const W: usize> Graph<'_, M, W> {
+impl<N: Number, const M: usize, const W: usize> Graph<'_, N, M, W> {
     /// Makes the edges from `sink` to all others, four at a time, source by source of its list.
     #[inline(always)]
     pub fn find_edges<S: Simd>(&mut self, simd: S, sink: usize) {

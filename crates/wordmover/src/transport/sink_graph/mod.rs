@@ -39,7 +39,7 @@
 //!
 //! The rows of `r` are made only when Dijkstra reaches their sink and kept until a
 //! source leaves it. The number of sinks is known to the compiler, which unrolls the loops
-//! over them.
+//! over them; but not for an instruction set that few processors need.
 
 mod assign;
 mod edges;
@@ -82,24 +82,53 @@ const MARGIN_OF_IMBALANCE: f64 = 0.7;
 /// With fewer sources for every sink nobody is put aside: dual values move too much.
 const MANY: usize = 8;
 
-/// The number of sinks besides the first.
-#[inline(always)]
-const fn others<const M: usize>() -> usize {
-    M - 1
+/// How many sinks there are.
+trait Number: Copy {
+    fn get(self) -> usize;
+
+    /// Without the first.
+    #[inline(always)]
+    fn others(self) -> usize {
+        self.get() - 1
+    }
 }
 
-/// The solver for `M` sinks, in `W` vectors of four, with its problem.
-struct Sinks<'a, const M: usize, const W: usize> {
+/// As many as the compiler knows.
+#[derive(Clone, Copy)]
+struct Known<const M: usize>;
+
+/// As many as turn out.
+#[derive(Clone, Copy)]
+struct Any(usize);
+
+impl<const M: usize> Number for Known<M> {
+    #[inline(always)]
+    fn get(self) -> usize {
+        M
+    }
+}
+
+impl Number for Any {
+    #[inline(always)]
+    fn get(self) -> usize {
+        self.0
+    }
+}
+
+/// The solver for up to `M` sinks, in `W` vectors of four, with its problem.
+struct Sinks<'a, N, const M: usize, const W: usize> {
+    sinks: N,
     graph: &'a mut SinkGraph,
     problem: Problem<'a>,
 }
 
-impl<const M: usize, const W: usize> Part for Sinks<'_, M, W> {
+impl<N: Number, const M: usize, const W: usize> Part for Sinks<'_, N, M, W> {
     type Output = Option<f64>;
 
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) -> Option<f64> {
-        self.graph.solve_onto::<S, M, W>(simd, self.problem)
+        self.graph
+            .solve_onto::<S, N, M, W>(simd, self.sinks, self.problem)
     }
 }
 
@@ -146,8 +175,9 @@ pub(super) struct SinkGraph {
     duals: [f64; MOST_SINKS],
 }
 
-/// The graph of `M` sinks, in `W` vectors of four, as slices of a [`SinkGraph`].
-struct Graph<'a, const M: usize, const W: usize> {
+/// The graph of up to `M` sinks, in `W` vectors of four, as slices of a [`SinkGraph`].
+struct Graph<'a, N, const M: usize, const W: usize> {
+    sinks: N,
     n_sources: usize,
     masses: &'a [f64],
     columns: &'a [Four],
@@ -177,7 +207,8 @@ impl SinkGraph {
         macro_rules! by_number_of_sinks {
             ($($m:literal)*) => {
                 match problem.demand.len() {
-                    $($m => simd.call(Sinks::<$m, { usize::div_ceil($m, 4) }> {
+                    $($m => simd.call(Sinks::<_, $m, { usize::div_ceil($m, 4) }> {
+                        sinks: Known::<$m>,
                         graph: self,
                         problem,
                     }),)*
@@ -185,59 +216,68 @@ impl SinkGraph {
                 }
             };
         }
+        if !S::IS_MAIN {
+            return simd.call(Sinks::<_, MOST_SINKS, MOST_FOURS> {
+                sinks: Any(problem.demand.len()),
+                graph: self,
+                problem,
+            });
+        }
         by_number_of_sinks!(3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24)
     }
 
-    /// The optimal cost for `M` sinks, in `W` vectors of four.
+    /// The optimal cost for up to `M` sinks, in `W` vectors of four.
     #[inline(always)]
-    fn solve_onto<S: Simd, const M: usize, const W: usize>(
+    fn solve_onto<S: Simd, N: Number, const M: usize, const W: usize>(
         &mut self,
         simd: S,
+        sinks: N,
         problem: Problem,
     ) -> Option<f64> {
-        let n = problem.supply.len();
+        let (n, m) = (problem.supply.len(), sinks.get());
         if n > self.fits.0 || M > self.fits.1 {
             self.make_room(n, M);
         }
-        (self.n_sources, self.n_sinks) = (n, M);
+        (self.n_sources, self.n_sinks) = (n, m);
         let mut total = 0.0;
-        for k in 0..M {
+        for k in 0..m {
             total += problem.demand[k];
         }
         let mass_grid = Grid::below(total, MASS_BITS);
-        let sums = self.compare_costs::<S, M>(simd, problem, mass_grid);
+        let sums = self.compare_costs(simd, sinks, problem, mass_grid);
         let largest = simd.most(sums.largest);
         let tags = Grid::below(largest, TAG_BITS);
         if !tags.is_normal() {
             return None;
         }
         let mass = simd.total(sums.mass);
-        let demand: [f64; M] = demand_on_grid(problem.demand, mass_grid, mass);
+        let demand: [f64; M] = demand_on_grid(&problem.demand[..m], mass_grid, mass);
         let mut aim = Aim::default();
-        for k in 1..M {
+        for k in 1..m {
             aim.duals[k] = simd.total(sums.beyond[k]) / total;
         }
-        self.correct::<S, M, true>(simd, problem.demand, total, STEPS[0], &mut aim);
-        self.correct::<S, M, false>(simd, problem.demand, total, STEPS[1], &mut aim);
+        self.correct::<S, N, true>(simd, sinks, problem.demand, total, STEPS[0], &mut aim);
+        self.correct::<S, N, false>(simd, sinks, problem.demand, total, STEPS[1], &mut aim);
         let start = &mut self.start;
         start.tags = tags;
-        start.grid = Grid::below(largest, TAG_BITS - bits_to_number(M));
-        for k in 1..M {
+        start.grid = Grid::below(largest, TAG_BITS - bits_to_number(m));
+        for k in 1..m {
             start.duals[k] = start.tagged(aim.duals[k].clamp(-largest, largest), k);
         }
         start.margin = f64::INFINITY;
-        if n >= MANY * M {
-            let of_size = MARGIN * (M as f64 / n as f64).sqrt();
+        if n >= MANY * m {
+            let of_size = MARGIN * (m as f64 / n as f64).sqrt();
             let of_imbalance = MARGIN_OF_IMBALANCE * aim.imbalance;
             start.margin = aim.gap * of_size.max(of_imbalance);
         }
         let n_blocks = n.div_ceil(4);
-        let mut graph = Graph::<M, W> {
+        let mut graph = Graph::<N, M, W> {
+            sinks,
             n_sources: n,
             masses: &self.masses.as_flattened()[..4 * n_blocks],
-            columns: &self.columns[..n_blocks * others::<M>()],
+            columns: &self.columns[..n_blocks * sinks.others()],
             rows: &mut self.rows.as_chunks_mut().0[..4 * n_blocks],
-            pieces: &mut self.pieces[..n * M],
+            pieces: &mut self.pieces[..n * m],
             ends: first(&mut self.list_end),
             edge_cost: first(self.edge_cost.as_chunks_mut().0),
             edge_place: first(self.edge_place.as_chunks_mut().0),
@@ -259,7 +299,7 @@ impl SinkGraph {
             // Again with nothing put aside, without which there may be no way for a surplus,
             // either. Where it ended is closer to the truth than where it began.
             let moved = graph.duals.as_flattened();
-            for k in 1..M {
+            for k in 1..m {
                 let dual = start.duals[k] + (moved[k] - moved[0]);
                 start.duals[k] = start.tagged(dual.clamp(-largest, largest), k);
             }
@@ -270,7 +310,7 @@ impl SinkGraph {
         }
         // From reduced costs to costs: what every sink receives is its demand.
         cost += graph.added + simd.total(sums.first_cost);
-        for k in 0..M {
+        for k in 0..m {
             cost += demand[k] * start.duals[k];
             self.duals[k] = start.duals[k] + graph.duals[k / 4][k % 4];
         }
@@ -319,20 +359,21 @@ impl Start {
     }
 }
 
-/// The part of the memory that `M` sinks take.
+/// The part of the memory that up to `M` sinks take.
 #[inline(always)]
 fn first<T, const M: usize>(memory: &mut [T]) -> &mut [T; M] {
     memory.first_chunk_mut().expect("room for every sink")
 }
 
-impl<const M: usize, const W: usize> Graph<'_, M, W> {
+impl<N: Number, const M: usize, const W: usize> Graph<'_, N, M, W> {
     /// Moves all surplus where it is wanted. False if it has no way, or if that takes long.
     #[inline(always)]
     #[must_use]
     fn balance<S: Simd>(&mut self, simd: S) -> bool {
-        let mut left = AUGMENTATIONS_PER_SINK * M + SOME_AUGMENTATIONS;
+        let m = self.sinks.get();
+        let mut left = AUGMENTATIONS_PER_SINK * m + SOME_AUGMENTATIONS;
         let mut path = [PathStep::default(); M];
-        for sink in 0..M {
+        for sink in 0..m {
             while self.surplus[sink] > 0.0 {
                 if left == 0 || !self.augment(simd, sink, &mut path) {
                     return false;
@@ -347,7 +388,7 @@ impl<const M: usize, const W: usize> Graph<'_, M, W> {
     #[inline(always)]
     fn has_moved_at_most(&self, margin: f64) -> bool {
         let (mut least, mut most) = (0.0, 0.0);
-        for k in 0..M {
+        for k in 0..self.sinks.get() {
             let moved = self.duals[k / 4][k % 4];
             least = if moved < least { moved } else { least };
             most = if moved > most { moved } else { most };

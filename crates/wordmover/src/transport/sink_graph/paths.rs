@@ -1,6 +1,6 @@
 //! Shortest paths over the sinks, and mass moved along them.
 
-use super::{Graph, MOST_FOURS, MOST_SINKS, Piece};
+use super::{Graph, MOST_FOURS, MOST_SINKS, Number, Piece};
 use crate::transport::lanes::{FAR, Four, Simd, number};
 
 /// For every sink, infinity in its own lane, and nothing above anything in the others.
@@ -30,7 +30,7 @@ pub(super) struct PathStep {
     place: u32,
 }
 
-impl<const M: usize, const W: usize> Graph<'_, M, W> {
+impl<N: Number, const M: usize, const W: usize> Graph<'_, N, M, W> {
     /// Moves surplus of a sink to the nearest one below its demand. False if there is none, or
     /// nothing to move.
     #[inline(always)]
@@ -38,12 +38,13 @@ impl<const M: usize, const W: usize> Graph<'_, M, W> {
         let Some(way) = self.find_way(simd, from) else {
             return false;
         };
+        let m = self.sinks.get();
         let before = way.before.as_flattened();
         let mut amount = lesser(self.surplus[from], -self.surplus[way.target]);
         let mut n_steps = 0;
         let mut after = way.target;
-        while n_steps < M {
-            let sink = before[after].to_bits() as usize % M.next_power_of_two();
+        while n_steps < m {
+            let sink = before[after].to_bits() as usize & (m.next_power_of_two() - 1);
             let place = self.edge_place[sink].as_flattened()[after].to_bits() as u32;
             amount = lesser(
                 amount,
@@ -87,7 +88,7 @@ impl<const M: usize, const W: usize> Graph<'_, M, W> {
         }
         let mut here = from;
         let mut distance = 0.0;
-        for _ in 0..M {
+        for _ in 0..self.sinks.get() {
             if self.edges_known >> here & 1 == 0 {
                 self.find_edges(simd, here);
             }
@@ -111,7 +112,7 @@ impl<const M: usize, const W: usize> Graph<'_, M, W> {
             for w in 0..W {
                 lanes |= simd.same_bits(open[w], nearest) << (4 * w);
             }
-            here = (lanes.trailing_zeros() as usize).min(M - 1);
+            here = (lanes.trailing_zeros() as usize).min(self.sinks.get() - 1);
             if self.surplus[here] < 0.0 {
                 break;
             }
