@@ -44,7 +44,7 @@ pub fn transport_cost(
         return Ok(solve_long(py, costs, supply, demand)?.cost);
     }
     py.detach(|| transport::cost(costs, supply, demand, &mut Workspace::default()))
-        .map_err(to_python)
+        .map_err(|error| to_python(error.into()))
 }
 
 /// The optimal cost of one problem, its plan as a matrix, and its dual values.
@@ -62,7 +62,7 @@ pub fn transport_solution<'py>(
         solve_long(py, costs, supply, demand)?
     } else {
         py.detach(|| transport::solve(costs, supply, demand))
-            .map_err(to_python)?
+            .map_err(|error| to_python(error.into()))?
     };
     as_arrays(py, solution, supply.len(), demand.len())
 }
@@ -122,11 +122,14 @@ pub fn transport_partial<'py>(
         run(py, None, move |monitor| {
             let mut workspace = Workspace::default();
             workspace.stop_when(monitor.flag());
-            transport::solve_partial_with(&costs, &supply, &demand, amount, &mut workspace)
+            let workspace = &mut workspace;
+            Ok(transport::solve_partial_with(
+                &costs, &supply, &demand, amount, workspace,
+            )?)
         })?
     } else {
         py.detach(|| transport::solve_partial(costs, supply, demand, amount))
-            .map_err(to_python)?
+            .map_err(|error| to_python(error.into()))?
     };
     let mut plan = vec![0.0; n * m];
     for flow in &solution.flows {
@@ -200,7 +203,13 @@ pub fn transport_solutions<'py>(
     let solutions = match device::cuda_by_name(device)? {
         Some(device) => on_device(py, &device, &problems, Device::transport_solutions)?,
         None => solve_each(py, &problems, |problem, workspace| {
-            transport::solve_with(problem.costs, problem.supply, problem.demand, workspace)
+            let (supply, demand) = (problem.supply, problem.demand);
+            Ok(transport::solve_with(
+                problem.costs,
+                supply,
+                demand,
+                workspace,
+            )?)
         })?,
     };
     let each = solutions.into_iter().zip(&problems);
@@ -246,7 +255,8 @@ fn solve_all<'py>(
     let costs = match device::cuda_by_name(device)? {
         Some(device) => on_device(py, &device, problems, Device::transport_costs)?,
         None => solve_each(py, problems, |problem, workspace| {
-            transport::cost(problem.costs, problem.supply, problem.demand, workspace)
+            let (supply, demand) = (problem.supply, problem.demand);
+            Ok(transport::cost(problem.costs, supply, demand, workspace)?)
         })?,
     };
     Ok(PyArray1::from_vec(py, costs))
@@ -313,7 +323,12 @@ fn solve_long(py: Python<'_>, costs: &[f64], supply: &[f64], demand: &[f64]) -> 
     run(py, None, move |monitor| {
         let mut workspace = Workspace::default();
         workspace.stop_when(monitor.flag());
-        transport::solve_with(&costs, &supply, &demand, &mut workspace)
+        Ok(transport::solve_with(
+            &costs,
+            &supply,
+            &demand,
+            &mut workspace,
+        )?)
     })
 }
 

@@ -83,7 +83,7 @@ fn on_cpu(problems: &[TransportProblem]) -> Result<Vec<f64>, Error> {
     let solve = |workspace: &mut Workspace, problem: &TransportProblem| {
         transport::cost(problem.costs, problem.supply, problem.demand, workspace)
     };
-    let solved: wordmover::Result<_> = problems
+    let solved: transport::Result<_> = problems
         .par_iter()
         .map_init(Workspace::default, solve)
         .collect();

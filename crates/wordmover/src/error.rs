@@ -130,3 +130,12 @@ pub enum Error {
     #[error("interrupted")]
     Interrupted,
 }
+
+impl From<TransportError> for Error {
+    fn from(error: TransportError) -> Self {
+        match error {
+            TransportError::Interrupted => Error::Interrupted,
+            _ => Error::InvalidTransport(error),
+        }
+    }
+}

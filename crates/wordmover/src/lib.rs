@@ -54,11 +54,9 @@ pub mod document_model;
 pub mod embedding;
 mod error;
 pub mod error_message;
-pub mod float_environment;
 pub mod format;
 mod ground;
 pub mod index;
-mod instruction_sets;
 pub mod names;
 pub mod neighbors;
 pub mod points;
@@ -67,7 +65,6 @@ pub mod random_documents;
 pub mod similarity;
 pub mod space;
 pub mod text;
-pub mod transport;
 pub mod vectors;
 mod weighting;
 pub mod wmd;
@@ -81,6 +78,8 @@ pub use format::ModelFile;
 pub use neighbors::{EmbeddingIndex, Neighbor, WmdIndex};
 pub use similarity::Similarity;
 pub use vectors::WordVectors;
+#[doc(inline)]
+pub use wordmover_transport::{self as transport, float_environment};
 
 /// The guide's Rust example, compiled and run with the doc tests.
 #[cfg(all(doctest, feature = "builtin-vectors"))]

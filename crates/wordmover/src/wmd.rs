@@ -57,8 +57,9 @@ pub fn distance(space: &WordSpace, first: &Document, second: &Document) -> Resul
     let (first, second, _) = in_order(first, second);
     if !space.metric().has_triangle_inequality() {
         let costs = full_costs(space, first, second)?;
-        let mut workspace = Workspace::default();
-        return transport::cost(&costs, first.weights(), second.weights(), &mut workspace);
+        let (supply, demand) = (first.weights(), second.weights());
+        let workspace = &mut Workspace::default();
+        return Ok(transport::cost(&costs, supply, demand, workspace)?);
     }
     match CostedRemainder::of(space, first, second)? {
         Some(problem) => Ok(problem.solve(&mut Workspace::default())?),

@@ -85,7 +85,8 @@ impl Device {
             stop,
             |solution| solution.cost,
             |problem, workspace| {
-                transport::cost(problem.costs, problem.supply, problem.demand, workspace)
+                let (supply, demand) = (problem.supply, problem.demand);
+                Ok(transport::cost(problem.costs, supply, demand, workspace)?)
             },
         )
     }
@@ -105,7 +106,13 @@ impl Device {
             stop,
             |solution| solution,
             |problem, workspace| {
-                transport::solve_with(problem.costs, problem.supply, problem.demand, workspace)
+                let (supply, demand) = (problem.supply, problem.demand);
+                Ok(transport::solve_with(
+                    problem.costs,
+                    supply,
+                    demand,
+                    workspace,
+                )?)
             },
         )
     }

@@ -9,8 +9,8 @@ use rayon::prelude::*;
 use super::tile::{Columns, TileColumns, Words};
 use crate::ground::direct;
 use crate::ground::product::{self, NearCost};
-use crate::instruction_sets::by_instruction_set;
-use crate::transport::lanes::Simd;
+use wordmover_transport::instruction_sets::by_instruction_set;
+use wordmover_transport::lanes::Simd;
 
 /// Word vectors handed to a thread at once, one by one or in groups.
 const WORDS_PER_TASK: usize = 64;

@@ -4,7 +4,7 @@
 
 use super::Metric;
 use crate::float_environment::IeeeArithmetic;
-use crate::instruction_sets::by_instruction_set;
+use wordmover_transport::instruction_sets::by_instruction_set;
 
 /// Columns handled together; the width of [`Columns`] is a multiple of it.
 const LANES: usize = 8;

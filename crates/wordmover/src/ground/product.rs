@@ -14,7 +14,7 @@
 //! hold, the direct distance is taken, in double precision.
 
 use crate::float_environment::IeeeArithmetic;
-use crate::instruction_sets::by_instruction_set;
+use wordmover_transport::instruction_sets::by_instruction_set;
 
 /// Rows of a tile.
 pub(crate) const ROWS: usize = 6;

@@ -22,7 +22,7 @@
 //! subtracted twice over.
 
 use crate::float_environment::IeeeArithmetic;
-use crate::instruction_sets::by_instruction_set;
+use wordmover_transport::instruction_sets::by_instruction_set;
 
 /// Columns handled together; rows of costs are whole multiples of it.
 pub(super) const LANES: usize = 16;

@@ -10,7 +10,7 @@
 
 use super::bounds::{least_of, lesser};
 use crate::float_environment::IeeeArithmetic;
-use crate::instruction_sets::{MultiplyAdd, by_instruction_set};
+use wordmover_transport::instruction_sets::{MultiplyAdd, by_instruction_set};
 
 /// Columns of a panel.
 const LANES: usize = super::bounds::LANES;
@@ -273,8 +273,8 @@ fn products<const N: usize>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::instruction_sets::Portable;
     use proptest::prelude::*;
+    use wordmover_transport::instruction_sets::Portable;
 
     fn distance(a: &[f32], b: &[f32]) -> f64 {
         let differences = a.iter().zip(b).map(|(x, y)| f64::from(*x) - f64::from(*y));

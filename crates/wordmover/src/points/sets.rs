@@ -162,7 +162,8 @@ impl PointSets {
                     for row in padded.chunks_exact(width) {
                         costs.extend_from_slice(&row[..m]);
                     }
-                    transport::cost(costs, self.weights(i), others.weights(j), workspace)
+                    let (supply, demand) = (self.weights(i), others.weights(j));
+                    Ok(transport::cost(costs, supply, demand, workspace)?)
                 },
             )
             .collect()
