@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from corpus import Outcome, Split
+from squared_hinge import SquaredHinge
 
 KS = range(1, 22)
 """The paper's."""
@@ -17,6 +18,8 @@ MANY_DOCUMENTS, FEW_FOLDS = 8000, 3
 """With more training documents than that, so few folds tell one C from another."""
 CHOOSING_TOLERANCE = 1e-2
 """LIBLINEAR's own for this machine; scikit-learn's, which the last training has, is 1e-4."""
+FEW_COLUMNS = 1024
+"""Machines on dense features of no more columns are taken to their minimum."""
 
 
 def say(line: str) -> None:
@@ -119,7 +122,7 @@ def linear(split: Split, outcome: Outcome, candidates: dict, make=None, cs: list
         folds = folds % FEW_FOLDS
         outcome.parameters["folds"] = FEW_FOLDS
     if make is None:
-        make = machine(split, next(iter(candidates.values()))[0].shape)
+        make = machine(split, next(iter(candidates.values()))[0])
 
     def n_correct(train, c: float, fold: int) -> int:
         inside = folds != fold
@@ -158,11 +161,13 @@ def linear(split: Split, outcome: Outcome, candidates: dict, make=None, cs: list
     outcome.judge(predicted, split.test.labels)
 
 
-def machine(split: Split, shape: tuple[int, int]) -> Callable:
-    """Support vector machines by C and tolerance, for features of this shape."""
+def machine(split: Split, features) -> Callable:
+    """Support vector machines by C and tolerance, for features like these."""
     from sklearn.svm import LinearSVC
 
-    n, d = shape
+    n, d = features.shape
+    if isinstance(features, np.ndarray) and d <= FEW_COLUMNS:
+        return lambda c, tolerance: SquaredHinge(c)
 
     def make(c: float, tolerance: float | None):
         return LinearSVC(C=c, tol=tolerance or 1e-4, dual=d > n or "auto", random_state=split.seed)

@@ -7,6 +7,7 @@ from scipy import sparse
 
 import choice
 from corpus import Documents, Outcome, Split
+from squared_hinge import SquaredHinge
 from systems import SYSTEMS, counts, doc2vecc, msda, system
 
 WORDS = ["goal match team score league", "stock market share price bank", "song album band concert guitar"]
@@ -71,6 +72,21 @@ class Choosing(unittest.TestCase):
 
         choice.held_out_by_k(split, within)
         self.assertTrue(seen and not any(seen))
+
+
+class Machines(unittest.TestCase):
+    def test_the_squared_hinge_is_at_liblinear_s_minimum(self):
+        from sklearn.svm import LinearSVC
+
+        random = np.random.default_rng(5)
+        labels = random.integers(0, 3, 200)
+        rows = random.normal(size=(200, 7)) + labels[:, None] * random.normal(size=7)
+        for c in [1e-2, 1.0, 1e2]:
+            ours = SquaredHinge(c).fit(rows, labels)
+            theirs = LinearSVC(C=c, tol=1e-10, dual=False, max_iter=100_000).fit(rows, labels)
+            weights = np.column_stack([theirs.coef_, theirs.intercept_]).T
+            np.testing.assert_allclose(ours.weights, weights, rtol=1e-5, atol=1e-6)
+            np.testing.assert_array_equal(ours.predict(rows), theirs.predict(rows))
 
 
 class Distances(unittest.TestCase):
