@@ -34,6 +34,16 @@ def versions() -> dict[str, str]:
     return {"python": sys.version.split()[0]} | found
 
 
+def machine() -> dict:
+    """As the lab names it in records."""
+    try:
+        about = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    except OSError:
+        about = ""
+    models = [line.partition(": ")[2] for line in about.splitlines() if line.startswith("model name")]
+    return {"name": f"{models[0] if models else 'unknown processor'}, {sys.platform}", "cores": os.cpu_count() or 1}
+
+
 def main() -> None:
     name, job, output = sys.argv[1:]
     split = corpus.read(json.loads(Path(job).read_text(encoding="utf-8")))
@@ -48,6 +58,7 @@ def main() -> None:
         "n_train": len(split.train),
         "n_test": len(split.test),
         "versions": versions(),
+        "computed_on": machine(),
     }
     aside = Path(output).with_suffix(".part")
     aside.write_text(json.dumps(found), encoding="utf-8")

@@ -86,6 +86,16 @@ pub struct Outcome {
     pub n_train: usize,
     pub n_test: usize,
     pub versions: BTreeMap<String, String>,
+    /// Where it was computed; not said by outcomes of before 2026-11-18.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    computed_on: Option<Machine>,
+}
+
+/// A processor, and how many cores there are.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Machine {
+    name: String,
+    cores: usize,
 }
 
 /// Runs one corpus; `keep` gets each system's record.
@@ -135,7 +145,7 @@ pub fn run(
             outcomes.push(asked.outcome(&folder, sources, folders)?);
         }
         let record = Record {
-            environment: environment.clone(),
+            environment: environment_of(&outcomes, environment),
             corpus: corpus.name.clone(),
             system: system.name.clone(),
             key: system.key.clone(),
@@ -148,6 +158,22 @@ pub fn run(
         keep(&name, &record)?;
     }
     Ok(())
+}
+
+/// That of the machines that computed the outcomes, which are not always the one that puts the
+/// record together.
+fn environment_of(outcomes: &[Outcome], here: &Environment) -> Environment {
+    let mut environment = here.clone();
+    let machines = outcomes.iter().map(|outcome| outcome.computed_on.as_ref());
+    if let Some(machines) = machines.collect::<Option<Vec<&Machine>>>() {
+        let mut names: Vec<&str> = machines.iter().map(|machine| &*machine.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        environment.machine = names.join(" and ");
+        let cores = machines.iter().map(|machine| machine.cores).max();
+        environment.threads = cores.unwrap_or(here.threads);
+    }
+    environment
 }
 
 /// One system and split.
@@ -192,5 +218,46 @@ impl Asked<'_> {
         let accuracy = 100.0 * outcome.accuracy;
         say(&format!("{what}: {accuracy:.2} %, {seconds:.1} s"));
         Ok(outcome)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_names_the_machines_that_computed_its_outcomes() {
+        let here = Environment {
+            date: "2026-11-18".to_owned(),
+            revision: "abc".to_owned(),
+            definition: "def".to_owned(),
+            machine: "here".to_owned(),
+            threads: 2,
+            device: None,
+        };
+        let on = |machine: Option<(&str, usize)>| Outcome {
+            accuracy: 0.5,
+            held_out_accuracy: 0.5,
+            parameters: json!({}),
+            seconds: BTreeMap::new(),
+            n_train: 1,
+            n_test: 1,
+            versions: BTreeMap::new(),
+            computed_on: machine.map(|(name, cores)| Machine {
+                name: name.to_owned(),
+                cores,
+            }),
+        };
+        let found = |outcomes: &[Outcome]| {
+            let Environment {
+                machine, threads, ..
+            } = environment_of(outcomes, &here);
+            (machine, threads)
+        };
+        let there = [on(Some(("there", 16))), on(Some(("elsewhere", 4)))];
+        assert_eq!(found(&there), ("elsewhere and there".to_owned(), 16));
+        assert_eq!(found(&there[..1]), ("there".to_owned(), 16));
+        let unsaid = [on(Some(("there", 16))), on(None)];
+        assert_eq!(found(&unsaid), ("here".to_owned(), 2));
     }
 }
