@@ -102,20 +102,29 @@ impl SinkGraph {
             return;
         }
         let others = self.n_sinks - 1;
-        for source in 0..self.n_sources {
-            let (block, lane) = (source / 4, source % 4);
-            let (mut best, mut least, mut second) = (0, 0.0, f64::INFINITY);
-            for k in 1..=others {
-                let cost = grid.round(self.columns[block * others + k - 1][lane]);
-                let reduced = cost - duals[k];
-                if reduced < least {
-                    (best, least, second) = (k, reduced, least);
-                } else if reduced < second {
-                    second = reduced;
+        let blocks = self.columns.chunks_exact(others).zip(&self.masses);
+        for (block, (columns, masses)) in blocks.take(self.n_sources.div_ceil(4)).enumerate() {
+            let (mut best, mut least, mut second) = ([0; 4], [0.0; 4], [f64::INFINITY; 4]);
+            for (k, column) in (1..).zip(columns) {
+                for lane in 0..4 {
+                    let reduced = grid.round(column[lane]) - duals[k];
+                    // Choices, not branches, which nobody could foresee.
+                    let is_less = reduced < least[lane];
+                    let greater = if is_less { least[lane] } else { reduced };
+                    second[lane] = if greater < second[lane] {
+                        greater
+                    } else {
+                        second[lane]
+                    };
+                    best[lane] = if is_less { k } else { best[lane] };
+                    least[lane] = if is_less { reduced } else { least[lane] };
                 }
             }
-            if second - least >= *margin {
-                visit(source, best, self.masses[block][lane]);
+            for lane in 0..4 {
+                let source = 4 * block + lane;
+                if source < self.n_sources && second[lane] - least[lane] >= *margin {
+                    visit(source, best[lane], masses[lane]);
+                }
             }
         }
     }
