@@ -137,7 +137,7 @@ class Model:
         self.occurrences |= zip(self.unknown_words, occurrences, strict=True)
         self.factors = {}
         if "word_factors" in self.tensors:
-            assert self.metadata["version"] == "4"
+            assert self.metadata["version"] in ("4", "5")
             self.factors |= zip(self.vocabulary, self.tensors["word_factors"].tolist(), strict=True)
             factors = self.tensors["unknown_factors"].tolist()
             self.factors |= zip(self.unknown_words, factors, strict=True)
@@ -232,12 +232,15 @@ class Model:
         empty = [not self.bag(text, vectors)[0] for text in texts]
         if self.parameters["post_processing"] != "raw":
             rows = rows - self.tensors["feature_means"]
-        if self.parameters["post_processing"] == "standardize":
+        if self.parameters["post_processing"] in ("standardize", "unit"):
             rows = rows * self.tensors["feature_scales"]
         if self.parameters["components"] != "keep":
             for u, scale in zip(self.tensors["components"], self.tensors["component_scales"]):
                 rows = rows - np.outer((1 - scale) * (rows @ u), u)
         rows[empty] = 0
+        if self.parameters["post_processing"] == "unit":
+            lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+            rows = rows / np.where(lengths > 0, lengths, 1)
         return rows
 
     # Drawing the random documents
@@ -318,7 +321,7 @@ class Model:
         means, scales = np.zeros(n_features), np.ones(n_features)
         if self.parameters["post_processing"] != "raw":
             means = rows.mean(axis=0)
-        if self.parameters["post_processing"] == "standardize":
+        if self.parameters["post_processing"] in ("standardize", "unit"):
             deviation = rows.std(axis=0)
             deviation[deviation <= 1e-6 * abs(means)] = np.inf
             scales = 1 / (deviation * math.sqrt(n_features))
@@ -374,14 +377,10 @@ class Classifier(Model):
         self.intercepts = self.tensors["attached.classifier.intercepts"]
 
     def classifier_features(self, texts, vectors):
-        """Features of distances rounded to f32; None for texts without a known word."""
-        scale = 1.0 / math.sqrt(self.parameters["n_features"])
-        rows = self.distances(texts, vectors)
-        rounded = [None if row is None else np.float32(row).astype(np.float64) for row in rows]
-        return [
-            None if row is None else np.float32(np.exp(-self.gamma * row) * scale)
-            for row in rounded
-        ]
+        """Features; None for texts without a known word."""
+        rows = self.features(texts, vectors)
+        known = [bool(self.bag(text, vectors)[0]) for text in texts]
+        return [row if is_known else None for row, is_known in zip(rows, known, strict=True)]
 
     def predictions(self, texts, vectors):
         """Class and decision value of every class that has a machine, by name."""

@@ -22,7 +22,7 @@ def assert_features(case, model, texts):
         scaled = raw * np.sqrt(raw.shape[1])
         exponent = -np.log(scaled, where=raw > 0, out=exponent)
     tolerance = 2e-7 * (1 + exponent) * raw
-    if model.parameters["post_processing"] == "standardize":
+    if model.parameters["post_processing"] in ("standardize", "unit"):
         tolerance = tolerance * model.tensors["feature_scales"]
     # What a component takes away can leave little: then its rounding is what remains.
     if model.parameters["components"] != "keep":
@@ -57,7 +57,7 @@ def test_unknown_words_have_vectors_drawn_from_a_hash(case, normalization):
     assert sum(assert_features(case, model, TEXTS)) < 6
 
 
-@pytest.mark.parametrize("post_processing", ["raw", "center", "standardize"])
+@pytest.mark.parametrize("post_processing", ["raw", "center", "standardize", "unit"])
 @pytest.mark.parametrize("components", ["flatten=3", "remove=2"])
 def test_post_processed_features_and_how_they_were_fitted(case, post_processing, components):
     options = ["--post-processing", post_processing, "--components", components, "--seed", 4]
@@ -67,7 +67,7 @@ def test_post_processed_features_and_how_they_were_fitted(case, post_processing,
     means, scales, directions, kept = model.fitted_post_processing(case.texts, case.vectors)
     if post_processing != "raw":
         np.testing.assert_allclose(model.tensors["feature_means"], means, rtol=1e-6)
-    if post_processing == "standardize":
+    if post_processing in ("standardize", "unit"):
         np.testing.assert_allclose(model.tensors["feature_scales"], scales, rtol=1e-5)
     np.testing.assert_allclose(model.tensors["component_scales"], kept, rtol=1e-5)
     for found, expected in zip(model.tensors["components"], directions, strict=True):

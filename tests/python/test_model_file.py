@@ -89,9 +89,12 @@ def test_every_choice_is_spelled_as_documented(wordmover, case):
         (["--raw"], "raw", "keep"),
         (["--post-processing", "center"], "center", {"flatten": 3}),
         (["--components", "remove=2"], "standardize", {"remove": 2}),
+        (["--post-processing", "unit"], "unit", {"flatten": 3}),
     ]:
-        parameters = case.fit("--features", 2, *options).parameters
+        model = case.fit("--features", 2, *options)
+        parameters = model.parameters
         assert (parameters["post_processing"], parameters["components"]) == (finish, components)
+        assert model.metadata["version"] == ("5" if finish == "unit" else "3")
     sif = case.fit("--features", 2, "--weights", "sif")
     assert sif.parameters["bag"]["weighting"] == "sif"
     assert sif.metadata["word_probabilities"] == "built-in"

@@ -121,6 +121,7 @@ fn the_distances_of_one_fit_serve_every_gamma() {
         PostProcessing::Raw,
         PostProcessing::Center,
         PostProcessing::Standardize,
+        PostProcessing::Unit,
     ] {
         for weighting in [Weighting::Tfidf, Weighting::Sif] {
             let params = toy::params()
@@ -444,6 +445,40 @@ fn post_processed_features_are_those_of_the_definition() {
             let due = (raw - mean) / (variance * 24.0).sqrt();
             assert!((standard - due).abs() < 1e-5, "{standard} {due}");
         }
+    }
+}
+
+#[test]
+fn post_processing_fitted_on_kept_distances_is_that_of_a_fit() {
+    // As many distinct documents that the fit's sample is all of them.
+    let texts = many_texts();
+    for how in [
+        PostProcessing::Raw,
+        PostProcessing::Center,
+        PostProcessing::Standardize,
+        PostProcessing::Unit,
+    ] {
+        let params = toy::params().n_features(24).gamma(Gamma::Value(0.7));
+        let params = params.post_processing(how);
+        let fitted = WordMoversEmbedding::fit(params.clone(), toy::vectors(), &texts).unwrap();
+        let documents: Vec<Document> = texts
+            .iter()
+            .map(|text| fitted.document(&fitted.word_counts(text)))
+            .collect();
+        let drawn = WordMoversEmbedding::draw(params.raw(), fitted.documents().clone()).unwrap();
+        let mut distances = vec![0.0; texts.len() * 24];
+        drawn
+            .distances_into(&documents, 0..24, &mut distances, &mut |_| {
+                ControlFlow::Continue(())
+            })
+            .unwrap();
+        let kept = drawn.post_processed(how, &distances);
+        assert_eq!(
+            kept.to_bytes(false).unwrap(),
+            fitted.to_bytes(false).unwrap()
+        );
+        kept.make_features(&mut distances).unwrap();
+        assert_eq!(distances, fitted.embed(&documents).unwrap());
     }
 }
 

@@ -64,8 +64,9 @@ class WordMoversEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         Distribution of the random words; default "uniform", the paper's.
     metric : "euclidean", "sqeuclidean", "cosine" or "cityblock", default "euclidean"
         Ground cost between words.
-    post_processing : "standardize", "center" or "raw", default "standardize"
-        Post-processing of the features, by their mean and spread over the corpus.
+    post_processing : "standardize", "center", "unit" or "raw", default "standardize"
+        Post-processing of the features, by their mean and spread over the corpus; with
+        "unit", every row is scaled to length 1 at the end.
     components : "keep", "flatten=K" or "remove=K", default "flatten=3"
         What is done to the first K principal components of the features then: scaled
         down to the strength of the next one, or taken out.

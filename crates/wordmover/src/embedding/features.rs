@@ -48,19 +48,13 @@ impl RawFeature {
 /// ```
 #[must_use]
 pub fn raw_features(distances: &[f32], n_features: usize, gamma: Option<f64>) -> Vec<f32> {
-    let mut features = distances.to_vec();
-    make_raw_features(&mut features, n_features, gamma);
-    features
-}
-
-/// [`raw_features`] in the place of the distances.
-pub fn make_raw_features(distances: &mut [f32], n_features: usize, gamma: Option<f64>) {
     let raw = RawFeature::new(gamma, n_features);
-    let feature = |distance: f32| match distance {
+    let feature = |&distance: &f32| match distance {
         f32::INFINITY => EMPTY,
         distance => raw.of(f64::from(distance)) as f32,
     };
     distances
-        .par_iter_mut()
-        .for_each_init(IeeeArithmetic::enter, |_, x| *x = feature(*x));
+        .par_iter()
+        .map_init(IeeeArithmetic::enter, |_, distance| feature(distance))
+        .collect()
 }

@@ -284,13 +284,12 @@ impl DrawnEmbedding {
         let mut post_processing = FittedPostProcessing::default();
         if needs_sample(&params) {
             let raw = RawFeature::new(gamma, params.n_features);
-            let distances = self.sample.all().iter();
-            let rows = distances.map(|&distance| raw.of(f64::from(distance)));
             post_processing = FittedPostProcessing::fit(
                 params.post_processing,
                 params.components,
                 params.n_features,
-                rows.collect(),
+                raw,
+                self.sample.all(),
             );
         }
         Ok(WordMoversEmbedding {

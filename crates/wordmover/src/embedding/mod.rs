@@ -23,7 +23,7 @@ mod tile;
 pub(crate) mod transform;
 
 pub use exact_kernel::{KernelMatrix, WordMoversKernel};
-pub use features::{make_raw_features, raw_features};
+pub use features::raw_features;
 pub use fit::{DrawnEmbedding, Fitter};
 #[cfg(feature = "builtin-vectors")]
 pub use general_purpose::GENERAL_PURPOSE;

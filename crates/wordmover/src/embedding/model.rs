@@ -18,7 +18,7 @@ use crate::vectors::WordVectors;
 use super::features::{EMPTY, RawFeature};
 use super::fit::{Fitter, draw, needs_sample};
 use super::params::{EmbeddingParams, Gamma};
-use super::post_processing::FittedPostProcessing;
+use super::post_processing::{Components, FittedPostProcessing, PostProcessing};
 use super::sample::SampleDistances;
 use super::small_block::PreparedTiles;
 use super::statistics::EmbeddingStatistics;
@@ -247,20 +247,47 @@ impl WordMoversEmbedding {
     ///
     /// As [`embed_into`](Self::embed_into).
     pub fn features_of(&self, distances: &[f32]) -> Result<Vec<f32>> {
-        let (n_features, raw) = (self.n_features(), self.raw_feature());
-        let or_empty = |(i, &distance): (usize, &f32)| match distance {
-            f32::INFINITY => EMPTY,
-            distance => {
-                let raw = raw.of(f64::from(distance));
-                self.post_processing.feature(i % n_features, raw) as f32
-            }
-        };
-        let distances = distances.par_iter().enumerate();
-        let mut features: Vec<f32> = distances
-            .map_init(IeeeArithmetic::enter, |_, distance| or_empty(distance))
-            .collect();
-        self.complete(&mut features)?;
+        let mut features = distances.to_vec();
+        self.make_features(&mut features)?;
         Ok(features)
+    }
+
+    /// [`features_of`](Self::features_of) in the place of the distances.
+    ///
+    /// # Errors
+    ///
+    /// As [`embed_into`](Self::embed_into).
+    pub fn make_features(&self, distances: &mut [f32]) -> Result<()> {
+        let (n_features, raw) = (self.n_features(), self.raw_feature());
+        let feature = |(i, x): (usize, &mut f32)| {
+            *x = match *x {
+                f32::INFINITY => EMPTY,
+                distance => {
+                    let raw = raw.of(f64::from(distance));
+                    self.post_processing.feature(i % n_features, raw) as f32
+                }
+            };
+        };
+        distances
+            .par_iter_mut()
+            .enumerate()
+            .for_each_init(IeeeArithmetic::enter, |_, x| feature(x));
+        self.complete(distances)
+    }
+
+    /// The same embedding with post-processing fitted on some documents, which are given by
+    /// their distances to its random documents, row by row: for callers that have these
+    /// anyway, where a [`Fitter`] would compute a sample's once more. Every document must have
+    /// a known word.
+    #[must_use]
+    pub fn post_processed(mut self, how: PostProcessing, distances: &[f32]) -> Self {
+        let (components, n_features) = (Components::Keep, self.n_features());
+        let raw = self.raw_feature();
+        self.post_processing =
+            FittedPostProcessing::fit(how, components, n_features, raw, distances);
+        self.params.post_processing = how;
+        self.params.components = components;
+        self
     }
 
     /// Whether [`features_of`](Self::features_of) gives the bits of [`embed`](Self::embed):
@@ -270,11 +297,10 @@ impl WordMoversEmbedding {
         self.rounds_distances
     }
 
-    /// The last step to features: components, and a look at whether all is finite.
+    /// The last step to features: components, length, and a look at whether all is finite.
     fn complete(&self, rows: &mut [f32]) -> Result<()> {
         // A row of zeros stays one.
-        self.post_processing
-            .scale_components(rows, self.n_features());
+        self.post_processing.complete(rows, self.n_features());
         match rows.iter().position(|x| !x.is_finite()) {
             Some(position) => Err(Error::NotFinite {
                 row: position / self.n_features(),

@@ -9,6 +9,7 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::features::RawFeature;
 use crate::error::{Error, Result};
 use crate::float_environment::IeeeArithmetic;
 use crate::names::names;
@@ -28,13 +29,25 @@ pub enum PostProcessing {
     /// `sqrt(R)`: documents of the corpus have squared length 1 on average.
     #[default]
     Standardize,
+    /// Standardised, then every document scaled to length 1, after its
+    /// [components](Components): inner products are cosines, and to a linear classifier no
+    /// document counts for more because it is far from the others.
+    Unit,
 }
 
 names!(PostProcessing, "post_processing":
     Raw "raw" "nothing: the features of the paper",
     Center "center" "the mean of the corpus subtracted",
     Standardize "standardize" "centred, then divided by the deviation over the corpus",
+    Unit "unit" "standardised, then every document scaled to length 1",
 );
+
+impl PostProcessing {
+    /// Whether features are divided by their deviations.
+    pub(crate) fn has_scales(self) -> bool {
+        matches!(self, PostProcessing::Standardize | PostProcessing::Unit)
+    }
+}
 
 /// What is done to the directions in which post-processed features vary most. They are
 /// often shared by all texts of a corpus and drown the rest in a cosine.
@@ -112,26 +125,34 @@ pub(crate) struct FittedPostProcessing {
     pub components: Vec<f64>,
     /// What a row's share in each direction is multiplied by.
     pub component_scales: Vec<f64>,
+    /// Whether rows are scaled to length 1 at last.
+    pub unit: bool,
 }
 
 impl FittedPostProcessing {
-    /// Fits the steps on rows of `n_features` raw features.
+    /// Fits the steps on rows of distances.
     pub fn fit(
         finish: PostProcessing,
         components: Components,
         n_features: usize,
-        mut rows: Vec<f64>,
+        raw: RawFeature,
+        distances: &[f32],
     ) -> Self {
         let _ieee = IeeeArithmetic::enter();
-        let mut fitted = FittedPostProcessing::default();
-        let n = (rows.len() / n_features).max(1) as f64;
+        let mut fitted = FittedPostProcessing {
+            unit: finish == PostProcessing::Unit,
+            ..FittedPostProcessing::default()
+        };
+        let n = (distances.len() / n_features).max(1) as f64;
+        let feature = |distance: f32| raw.of(f64::from(distance));
         if finish != PostProcessing::Raw {
-            fitted.means = column_sums(&rows, n_features, |_, x| x);
+            fitted.means = column_sums(distances, n_features, |_, d| feature(d));
             fitted.means.iter_mut().for_each(|mean| *mean /= n);
         }
-        if finish == PostProcessing::Standardize {
+        if finish.has_scales() {
             let means = &fitted.means;
-            let squares = column_sums(&rows, n_features, |j, x| (x - means[j]) * (x - means[j]));
+            let square = |j: usize, d| (feature(d) - means[j]) * (feature(d) - means[j]);
+            let squares = column_sums(distances, n_features, square);
             let scale = |(square, mean): (f64, &f64)| {
                 let deviation = (square / n).sqrt();
                 match deviation > NOISE * mean.abs() && (1.0 / deviation).is_finite() {
@@ -142,14 +163,11 @@ impl FittedPostProcessing {
             fitted.scales = squares.into_iter().zip(means).map(scale).collect();
         }
         if components.count() > 0 {
-            for row in rows.chunks_exact_mut(n_features) {
-                for (j, x) in row.iter_mut().enumerate() {
-                    *x = fitted.feature(j, *x);
-                }
-            }
+            let rows = distances.iter().enumerate();
+            let rows = rows.map(|(i, &d)| fitted.feature(i % n_features, feature(d)));
             let n = components.count();
             // One more, whose strength the others are scaled down to.
-            let mut found = principal::components(&rows, n_features, n + 1);
+            let mut found = principal::components(&rows.collect::<Vec<f64>>(), n_features, n + 1);
             let n = n.min(found.strengths.len());
             let floor = found.strengths.last().copied().unwrap_or(0.0);
             fitted.component_scales = found.strengths[..n]
@@ -172,40 +190,69 @@ impl FittedPostProcessing {
         centered * self.scales.get(j).copied().unwrap_or(1.0)
     }
 
-    /// Scales the components of rows of centred and scaled features down.
-    pub fn scale_components(&self, rows: &mut [f32], n_features: usize) {
-        if self.components.is_empty() {
+    /// Completes rows of centred and scaled features: components are scaled down, and rows to
+    /// length 1.
+    pub fn complete(&self, rows: &mut [f32], n_features: usize) {
+        if self.components.is_empty() && !self.unit {
             return;
         }
-        let scale = |wide: &mut Vec<f64>, row: &mut [f32]| {
+        let complete = |wide: &mut Vec<f64>, row: &mut [f32]| {
             let _ieee = IeeeArithmetic::enter();
-            wide.clear();
-            wide.extend(row.iter().map(|&x| f64::from(x)));
-            let each = self.components.chunks_exact(n_features);
-            for (direction, &scale) in each.zip(&self.component_scales) {
-                principal::shrink(direction, scale, wide);
+            self.scale_components(wide, row);
+            if self.unit {
+                scale_to_unit(row);
             }
-            row.iter_mut()
-                .zip(wide)
-                .for_each(|(x, wide)| *x = *wide as f32);
         };
         // A single row is this thread's.
         if rows.len() == n_features {
-            return scale(&mut Vec::new(), rows);
+            return complete(&mut Vec::new(), rows);
         }
         rows.par_chunks_exact_mut(n_features)
-            .for_each_init(Vec::new, scale);
+            .for_each_init(Vec::new, complete);
+    }
+
+    fn scale_components(&self, wide: &mut Vec<f64>, row: &mut [f32]) {
+        if self.components.is_empty() {
+            return;
+        }
+        wide.clear();
+        wide.extend(row.iter().map(|&x| f64::from(x)));
+        let each = self.components.chunks_exact(row.len());
+        for (direction, &scale) in each.zip(&self.component_scales) {
+            principal::shrink(direction, scale, wide);
+        }
+        for (x, &wide) in row.iter_mut().zip(wide.iter()) {
+            *x = wide as f32;
+        }
     }
 }
 
-/// Sums over each column, row after row.
-fn column_sums(rows: &[f64], n_columns: usize, of: impl Fn(usize, f64) -> f64) -> Vec<f64> {
-    let mut sums = vec![0.0; n_columns];
-    for row in rows.chunks_exact(n_columns) {
-        for (j, (sum, &x)) in sums.iter_mut().zip(row).enumerate() {
-            *sum += of(j, x);
-        }
+/// A row of zeros stays one.
+fn scale_to_unit(row: &mut [f32]) {
+    let square: f64 = row.iter().map(|&x| f64::from(x) * f64::from(x)).sum();
+    if square > 0.0 {
+        let scale = 1.0 / square.sqrt();
+        row.iter_mut()
+            .for_each(|x| *x = (f64::from(*x) * scale) as f32);
     }
+}
+
+/// Columns that a thread sums at once: their sums stay in its cache.
+const COLUMNS_AT_ONCE: usize = 64;
+
+/// Sums over each column, row after row.
+fn column_sums(rows: &[f32], n_columns: usize, of: impl Fn(usize, f32) -> f64 + Sync) -> Vec<f64> {
+    let mut sums = vec![0.0; n_columns];
+    let blocks = sums.par_chunks_mut(COLUMNS_AT_ONCE).enumerate();
+    blocks.for_each_init(IeeeArithmetic::enter, |_, (block, sums)| {
+        let first = block * COLUMNS_AT_ONCE;
+        for row in rows.chunks_exact(n_columns) {
+            let values = row[first..].iter();
+            for ((j, sum), &x) in sums.iter_mut().enumerate().zip(values) {
+                *sum += of(first + j, x);
+            }
+        }
+    });
     sums
 }
 
@@ -213,25 +260,24 @@ fn column_sums(rows: &[f64], n_columns: usize, of: impl Fn(usize, f64) -> f64) -
 mod tests {
     use super::*;
 
-    const ROWS: [f64; 9] = [1.0, 5.0, 2.0, 3.0, 5.0, -1.0, 2.0, 5.0, 8.0];
+    /// Distances, which are features without a gamma.
+    const ROWS: [f32; 9] = [1.0, 5.0, 2.0, 3.0, 5.0, -1.0, 2.0, 5.0, 8.0];
 
     fn finished(finish: PostProcessing, components: Components) -> Vec<f32> {
-        let fitted = FittedPostProcessing::fit(finish, components, 3, ROWS.to_vec());
+        let raw = RawFeature::new(None, 3);
+        let fitted = FittedPostProcessing::fit(finish, components, 3, raw, &ROWS);
         let mut rows: Vec<f32> = ROWS
             .iter()
             .enumerate()
-            .map(|(i, &x)| fitted.feature(i % 3, x) as f32)
+            .map(|(i, &x)| fitted.feature(i % 3, f64::from(x)) as f32)
             .collect();
-        fitted.scale_components(&mut rows, 3);
+        fitted.complete(&mut rows, 3);
         rows
     }
 
     #[test]
     fn raw_features_stay_and_centred_ones_have_mean_zero() {
-        assert_eq!(
-            finished(PostProcessing::Raw, Components::Keep),
-            ROWS.map(|x| x as f32)
-        );
+        assert_eq!(finished(PostProcessing::Raw, Components::Keep), ROWS);
         let centered = finished(PostProcessing::Center, Components::Keep);
         assert_eq!(centered, [-1.0, 0.0, -1.0, 1.0, 0.0, -4.0, 0.0, 0.0, 5.0]);
     }
@@ -243,6 +289,25 @@ mod tests {
         // Two of three features vary.
         assert!((squares / 3.0 - 2.0 / 3.0).abs() < 1e-6);
         assert!(rows.iter().skip(1).step_by(3).all(|&x| x == 0.0));
+    }
+
+    #[test]
+    fn unit_rows_are_standardised_ones_of_length_one_and_zeros_stay() {
+        for components in [Components::Keep, Components::Flatten(1)] {
+            let standardized = finished(PostProcessing::Standardize, components);
+            let unit = finished(PostProcessing::Unit, components);
+            let pairs = unit.chunks_exact(3).zip(standardized.chunks_exact(3));
+            for (unit, standardized) in pairs {
+                let length = standardized.iter().map(|x| x * x).sum::<f32>().sqrt();
+                assert!((unit.iter().map(|x| x * x).sum::<f32>() - 1.0).abs() < 1e-6);
+                for (x, y) in unit.iter().zip(standardized) {
+                    assert!((x * length - y).abs() < 1e-6, "{unit:?} {standardized:?}");
+                }
+            }
+        }
+        let mut zeros = [0.0; 3];
+        scale_to_unit(&mut zeros);
+        assert_eq!(zeros, [0.0; 3]);
     }
 
     #[test]
@@ -276,9 +341,10 @@ mod tests {
 
     #[test]
     fn rounding_is_not_taken_for_variation() {
-        let rows = vec![0.25, 0.5, 0.25 + 1e-9, 0.7, 0.25 - 1e-9, 0.1];
-        let fitted =
-            FittedPostProcessing::fit(PostProcessing::Standardize, Components::Keep, 2, rows);
+        // The last bit of 0.25 in single precision is 3e-8.
+        let rows = [0.25, 0.5, 0.250_000_03, 0.7, 0.249_999_97, 0.1];
+        let (finish, raw) = (PostProcessing::Standardize, RawFeature::new(None, 2));
+        let fitted = FittedPostProcessing::fit(finish, Components::Keep, 2, raw, &rows);
         assert_eq!(fitted.scales[0], 0.0);
         assert!(fitted.scales[1] > 0.0);
     }

@@ -26,10 +26,13 @@ use crate::vectors::WordVectors;
 const FORMAT: &str = "wordmover-model";
 
 /// The newest version of the format this library reads.
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 
-/// The first version that knows metrics other than the Euclidean, and factors of words. Models
-/// without either are written as the version before.
+/// The first version that knows rows of length 1. Models without what a version is the first
+/// to know are written as an earlier one.
+const FIRST_WITH_UNIT: u32 = 5;
+
+/// The first version that knows metrics other than the Euclidean, and factors of words.
 const FIRST_WITH_METRIC: u32 = 4;
 
 /// The first version whose features are made of distances in single precision.

@@ -142,11 +142,14 @@ impl<'b> Tensors<'b> {
         params: &EmbeddingParams,
     ) -> Result<FittedPostProcessing, ModelError> {
         let n = params.n_features;
-        let mut fitted = FittedPostProcessing::default();
+        let mut fitted = FittedPostProcessing {
+            unit: params.post_processing == PostProcessing::Unit,
+            ..FittedPostProcessing::default()
+        };
         if params.post_processing != PostProcessing::Raw {
             fitted.means = self.finite_f64("feature_means", &[Some(n)])?;
         }
-        if params.post_processing == PostProcessing::Standardize {
+        if params.post_processing.has_scales() {
             fitted.scales = self.finite_f64("feature_scales", &[Some(n)])?;
         }
         let most = params.components.count();

@@ -8,14 +8,15 @@ use safetensors::Dtype;
 use crate::atomic_file;
 use crate::container;
 use crate::document::{Weighting, Word};
-use crate::embedding::WordMoversEmbedding;
+use crate::embedding::{PostProcessing, WordMoversEmbedding};
 use crate::error::{Error, Result};
 use crate::random_documents::GENERATOR;
 use crate::space::Metric;
 
 use super::tensors::{KNOWN, UNKNOWN, VocabularyNames};
 use super::{
-    Attachment, FIRST_WITH_METRIC, FORMAT, VERSION, VectorsIdentity, checksum, packed_words,
+    Attachment, FIRST_ROUNDED, FIRST_WITH_METRIC, FIRST_WITH_UNIT, FORMAT, VectorsIdentity,
+    checksum, packed_words,
 };
 
 impl WordMoversEmbedding {
@@ -119,14 +120,7 @@ impl WordMoversEmbedding {
         }
         let json = |value: serde_json::Result<String>| value.expect("plain values");
         let attached: Vec<String> = attachments.iter().map(Attachment::metadata_key).collect();
-        // What readers of the version before would not see.
-        let is_new =
-            self.space().metric() != Metric::Euclidean || self.corpus().factors().is_some();
-        let version = if is_new {
-            VERSION
-        } else {
-            FIRST_WITH_METRIC - 1
-        };
+        let version = self.format_version();
         let version = version.to_string();
         let parameters = json(serde_json::to_string(&self.params));
         let gamma = json(serde_json::to_string(&self.gamma));
@@ -160,6 +154,18 @@ impl WordMoversEmbedding {
         }
         checksum::fill_in(&mut file);
         Ok(file)
+    }
+
+    /// The earliest version whose readers compute the same features.
+    fn format_version(&self) -> u32 {
+        if self.params.post_processing == PostProcessing::Unit {
+            return FIRST_WITH_UNIT;
+        }
+        let is_euclidean = self.space().metric() == Metric::Euclidean;
+        match is_euclidean && self.corpus().factors().is_none() {
+            true => FIRST_ROUNDED,
+            false => FIRST_WITH_METRIC,
+        }
     }
 
     /// Counts of words, and the words themselves, which are narrow and so come last.
