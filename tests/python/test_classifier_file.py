@@ -54,6 +54,27 @@ OPTIONS = {
 }
 
 
+def feature_errors(file, case):
+    """By how much the program's features may differ from those of exact distances."""
+    raw = file.raw_features(TEXTS, case.vectors)
+    # Distances agree to 2e-7 and are rounded to 6e-8; the exponential multiplies that by
+    # gamma times the distance; then the features are rounded.
+    exponent = -np.log(np.where(raw > 0, raw * np.sqrt(raw.shape[1]), 1))
+    errors = raw * (3e-7 * exponent + 1.2e-7)
+    how = file.parameters["post_processing"]
+    if how == "raw":
+        return errors
+    errors = errors * file.tensors["feature_scales"]
+    features = np.abs(file.features(TEXTS, case.vectors))
+    if how == "unit":
+        rows = (raw - file.tensors["feature_means"]) * file.tensors["feature_scales"]
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        # A length is off by at most the length of the errors.
+        off = np.linalg.norm(errors, axis=1, keepdims=True)
+        errors = (errors + features * off) / np.where(lengths > 0, lengths, 1)
+    return errors + 1.2e-7 * features
+
+
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("name", OPTIONS)
 def test_decision_values_are_those_of_an_exact_solver(wordmover, case, name, n_classes):
@@ -72,17 +93,13 @@ def test_decision_values_are_those_of_an_exact_solver(wordmover, case, name, n_c
 
     found = trained.predict(TEXTS)
     expected = file.predictions(TEXTS, case.vectors)
-    features = file.classifier_features(TEXTS, case.vectors)
+    errors = feature_errors(file, case)
     n_empty = n_clear = 0
-    for row, (label, values), z in zip(found, expected, features, strict=True):
+    for row, (label, values), error in zip(found, expected, errors, strict=True):
         if values is None:
             assert (row["label"], row["decision_values"]) == (label, None)
             n_empty += 1
             continue
-        # Distances agree to 2e-7 and are rounded to 6e-8; the exponential multiplies that by
-        # gamma times the distance; then the features are rounded.
-        exponent = -np.log(z * np.sqrt(n_features))
-        error = z * (3e-7 * exponent + 1.2e-7)
         tolerance = (np.abs(file.weights) @ error).max()
         assert row["decision_values"].keys() == values.keys()
         for name_of_class, value in values.items():
@@ -98,8 +115,9 @@ def test_decision_values_are_those_of_an_exact_solver(wordmover, case, name, n_c
 
 def test_the_model_within_is_an_embedding(wordmover, case):
     trained = Trained(wordmover, case, [topic(text) for text in case.texts], *OPTIONS["fast"])
-    assert (trained.file.parameters["post_processing"], trained.file.parameters["components"]) == (
-        "raw", "keep")
+    parameters = trained.file.parameters
+    assert parameters["post_processing"] in ("standardize", "unit")
+    assert parameters["components"] == "keep"
     output = case.directory / "rows.npy"
     write_texts(TEXTS, case.directory / "texts.txt")
     vectors = ["--vectors", case.directory / "vectors.txt"]

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use wordmover::{WordMoversEmbedding, WordVectors, accelerator::Accelerator};
-use wordmover_learn::Features;
+use wordmover_learn::{Features, SvmParams};
 
 use crate::cache::Cache;
-use crate::choice::{SurfaceRound, WmeChoice, choose, svm};
+use crate::choice::{SurfaceRound, WmeChoice, choose};
 use crate::corpus::LabeledCorpus;
 use crate::counted_text::CountedText;
+use crate::distances::EmbeddedRows;
 use crate::error::Result;
 use crate::figures::Figures;
 use crate::held_out::HeldOut;
@@ -117,12 +118,15 @@ impl TextClassifier {
         let choice = chosen.choice.clone();
         let rows = match (&chosen.words, choice.views.have_meanings()) {
             (Some(words), false) => words.rows(),
-            _ => chosen.table.training.rows.clone(),
+            _ => chosen.rows,
         };
         let targets = train.targets(&rows)?;
-        let embedding = chosen.table.embedding(choice.n_features, choice.gamma)?;
+        let EmbeddedRows {
+            embedding,
+            features,
+        } = chosen.embedded;
         let meanings = match choice.views.have_meanings() {
-            true => Some(Features::new(&chosen.features, choice.n_features)?),
+            true => Some(Features::new(&features, choice.n_features)?),
             false => None,
         };
         let words = chosen
@@ -132,7 +136,7 @@ impl TextClassifier {
             let mut machine = match (params.protocol, meanings) {
                 (Protocol::Paper, Some(meanings)) => {
                     let labels: Vec<usize> = rows.iter().map(|&row| train.labels()[row]).collect();
-                    let svm = svm(params.protocol).cost(choice.cost);
+                    let svm = SvmParams::default().cost(choice.cost);
                     Machine::fit_svm(svm, meanings, &labels)?
                 }
                 _ => {

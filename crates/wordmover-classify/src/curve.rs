@@ -7,9 +7,9 @@ use wordmover::{
     EmbeddingParams, WordMoversEmbedding,
     embedding::{EmbeddingStatistics, Gamma},
 };
-use wordmover_learn::{FeatureBlocks, Features, Targets, metrics};
+use wordmover_learn::{FeatureBlocks, Features, SvmParams, Targets, metrics};
 
-use crate::choice::{WmeChoice, svm};
+use crate::choice::WmeChoice;
 use crate::corpus::LabeledCorpus;
 use crate::error::{Error, Result};
 use crate::label_weights::Divergences;
@@ -37,8 +37,9 @@ pub struct CurvePoint {
 }
 
 /// Trains with several numbers of features and parameters chosen before, and judges on
-/// `test`. The random documents of few features are the first of those of many, and C
-/// is the chosen one times the chosen number of features over the number at hand.
+/// `test`. The random documents of few features are the first of those of many. C is the
+/// chosen one; with the paper's protocol, whose features are smaller the more they are, times
+/// the chosen number of features over the number at hand.
 ///
 /// # Errors
 ///
@@ -92,15 +93,20 @@ pub fn feature_curve(
         first = n;
 
         let start = Instant::now();
-        let features = features(&train_distances, n_most, n, choice.gamma)?;
+        let mut features = first_columns(&train_distances, n_most, n)?;
+        let embedding = embedding.clone().n_features(n);
+        let embedding = embedding.gamma(Gamma::Value(choice.gamma));
+        let embedding = WordMoversEmbedding::draw(embedding, training.model.clone())?;
+        let embedding = embedding.post_processed(choice.post_processing, &features);
+        embedding.make_features(&mut features)?;
         let features = Features::new(&features, n)?;
-        let cost = choice.cost * choice.n_features as f64 / n as f64;
         let machine = match params.protocol {
             Protocol::Paper => {
-                Machine::fit_svm(svm(params.protocol).cost(cost), features, &labels)?
+                let cost = choice.cost * choice.n_features as f64 / n as f64;
+                Machine::fit_svm(SvmParams::default().cost(cost), features, &labels)?
             }
             Protocol::Fast => {
-                let linear = view_choice::linear(&params.class_weights).cost(cost);
+                let linear = view_choice::linear(&params.class_weights).cost(choice.cost);
                 Machine::fit(linear, None, Some(features), &targets)?
             }
         };
@@ -109,7 +115,8 @@ pub fn feature_curve(
         let train_accuracy = metrics::accuracy(&labels, &predicted)?;
 
         let start = Instant::now();
-        let features = self::features(&test_distances, n_most, n, choice.gamma)?;
+        let mut features = first_columns(&test_distances, n_most, n)?;
+        embedding.make_features(&mut features)?;
         let features = FeatureBlocks::dense(Features::new(&features, n)?);
         let mut predicted = machine.linear.predict(features)?;
         for (class, bag) in predicted.iter_mut().zip(&test_documents) {
@@ -176,12 +183,8 @@ impl Columns {
     }
 }
 
-fn features(distances: &[f32], n_most: usize, n: usize, gamma: f64) -> Result<Vec<f32>> {
+fn first_columns(distances: &[f32], n_most: usize, n: usize) -> Result<Vec<f32>> {
     let distances = Features::new(distances, n_most)?.first_columns(n)?;
     let rows: Vec<usize> = (0..distances.n_rows()).collect();
-    Ok(wordmover::embedding::raw_features(
-        &distances.gather(&rows),
-        n,
-        Some(gamma),
-    ))
+    Ok(distances.gather(&rows))
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use wordmover::{
     Document, EmbeddingParams, WordMoversEmbedding,
-    embedding::{EmbeddingStatistics, Gamma},
+    embedding::{EmbeddingStatistics, Gamma, PostProcessing},
 };
 
 use crate::cache::{Cache, Key, KeyBuilder};
@@ -32,6 +32,12 @@ pub(crate) struct DistanceTable {
     blocks: Vec<Key>,
     /// Tiles there are: all blocks of the first columns, then of the next.
     tiles: Vec<Vec<f32>>,
+}
+
+/// The features of a table's documents, row by row, and the embedding that gives them.
+pub(crate) struct EmbeddedRows {
+    pub embedding: WordMoversEmbedding,
+    pub features: Vec<f32>,
 }
 
 impl DistanceTable {
@@ -107,16 +113,6 @@ impl DistanceTable {
         Ok(values)
     }
 
-    /// The embedding whose random documents are the first columns.
-    pub fn embedding(&self, n_features: usize, gamma: f64) -> Result<WordMoversEmbedding> {
-        let params = self.embedding.params().clone();
-        let params = params.n_features(n_features).gamma(Gamma::Value(gamma));
-        Ok(WordMoversEmbedding::draw(
-            params,
-            self.training.model.clone(),
-        )?)
-    }
-
     /// The first columns of the table, row by row.
     ///
     /// # Panics
@@ -130,15 +126,42 @@ impl DistanceTable {
         rows
     }
 
-    /// The features that the first columns make, row by row.
+    /// The features that the first columns make, row by row, and the embedding that gives
+    /// them.
     ///
     /// # Panics
     ///
     /// If [`extend`](Self::extend) did not see to them.
-    pub fn features(&self, n_columns: usize, gamma: f64) -> Vec<f32> {
-        let mut rows = self.rows(n_columns);
-        wordmover::embedding::make_raw_features(&mut rows, n_columns, Some(gamma));
-        rows
+    pub fn features(
+        &self,
+        n_columns: usize,
+        gamma: f64,
+        how: PostProcessing,
+    ) -> Result<EmbeddedRows> {
+        self.embedded(self.rows(n_columns), n_columns, gamma, how)
+    }
+
+    /// The embedding with raw features, and the features of no document.
+    pub fn without_features(&self, n_columns: usize, gamma: f64) -> Result<EmbeddedRows> {
+        self.embedded(Vec::new(), n_columns, gamma, PostProcessing::Raw)
+    }
+
+    fn embedded(
+        &self,
+        mut rows: Vec<f32>,
+        n_columns: usize,
+        gamma: f64,
+        how: PostProcessing,
+    ) -> Result<EmbeddedRows> {
+        let params = self.embedding.params().clone();
+        let params = params.n_features(n_columns).gamma(Gamma::Value(gamma));
+        let embedding = WordMoversEmbedding::draw(params, self.training.model.clone())?;
+        let embedding = embedding.post_processed(how, &rows);
+        embedding.make_features(&mut rows)?;
+        Ok(EmbeddedRows {
+            embedding,
+            features: rows,
+        })
     }
 
     /// The same for columns that need not be there, of a table that has none after: with many
@@ -147,9 +170,10 @@ impl DistanceTable {
         &mut self,
         n_columns: usize,
         gamma: f64,
+        how: PostProcessing,
         cache: &Cache,
         reporter: &Reporter,
-    ) -> Result<Vec<f32>> {
+    ) -> Result<EmbeddedRows> {
         self.draw(n_columns)?;
         let mut rows = vec![0.0; self.training.documents.len() * n_columns];
         let mut tiles = std::mem::take(&mut self.tiles).into_iter();
@@ -179,8 +203,7 @@ impl DistanceTable {
             let values = self.compute(tile, block, cache, reporter)?;
             copy_tile(place, &values, &mut rows, n_columns);
         }
-        wordmover::embedding::make_raw_features(&mut rows, n_columns, Some(gamma));
-        Ok(rows)
+        self.embedded(rows, n_columns, gamma, how)
     }
 
     /// One over the median distance in the first tile, the scale that gamma is counted

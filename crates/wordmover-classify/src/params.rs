@@ -20,7 +20,7 @@ pub enum Protocol {
     /// standardised, every machine from 0.
     Paper,
     /// Good parameters for little time: a race of word weights and random documents,
-    /// standardised features, a bias, warm starts, five stratified folds.
+    /// standardised features, of length 1 if that is better, a bias, five stratified folds.
     #[default]
     Fast,
 }

@@ -51,7 +51,7 @@ impl std::fmt::Display for Views {
 pub struct ViewPoint {
     /// The features.
     pub views: Views,
-    /// What standardised meanings are multiplied by beside words.
+    /// What meanings are multiplied by beside words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub meanings_weight: Option<f64>,
     /// C.

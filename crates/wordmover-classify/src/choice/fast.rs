@@ -3,11 +3,14 @@
 //! Ways to weigh words are compared first, with the usual random documents, then random
 //! documents for the best of these, then the best pairs with more features and documents.
 //! Least squares need one factorisation for all classes, so the race costs little more than
-//! its distances. The winner's C, words alone, and both side by side are judged by the SVMs
-//! that the classifier consists of.
+//! its distances. The winner is [refined](super::refinement), and its C, words alone, and both
+//! side by side are judged, by the SVMs that the classifier consists of.
+
+use wordmover::embedding::PostProcessing;
 
 use super::candidates::{Candidates, Weights};
 use super::race::Race;
+use super::refinement::{Refined, Trial, USUAL};
 use super::surface::Sample;
 use super::{Candidate, Chosen, WmeChoice};
 use crate::cache::Cache;
@@ -25,15 +28,13 @@ const VIEW_FEATURES: usize = 1024;
 /// Documents by which views are compared, at most.
 const VIEW_DOCUMENTS: usize = 16_384;
 
-/// So many documents held out are enough to compare views: further folds are not judged.
+/// So many documents held out are enough to refine the winner and to compare views: further folds
+/// are not judged.
 const HELD_OUT: usize = 3000;
 
 /// Gamma, in units of one over the median distance. Standardised features hardly depend on
 /// it: 2 and 8 differed by 0.3 points at most on OHSUMED and 20NEWS.
 pub(super) const GAMMA: f64 = 4.0;
-
-/// C of meanings, times the number of features, where nothing can be held out.
-const DEFAULT_COST: f64 = 1.0;
 
 pub(super) fn choose(
     params: &WmeParams,
@@ -67,17 +68,43 @@ pub(super) fn choose(
         candidates,
         rounds: Vec::new(),
     };
-    let (best, mut table) = race.run(&weights, reporter)?;
-    let gamma = GAMMA * table.scale();
+    let (winner, best) = race.run(&weights, reporter)?;
     let n_features = params.embedding.n_features;
     let n_compared = n_features.min(VIEW_FEATURES);
+    let n_judged = race
+        .rounds
+        .last()
+        .map_or(n_compared, |round| round.n_features);
+    // Rows have length 1, or about that, however many the features.
+    let cost = best.cost * n_judged as f64;
     let mut sample = race.sample(VIEW_DOCUMENTS);
-    // The documents of all candidates but the best are not needed any more.
-    let rounds = std::mem::take(&mut race.rounds);
-    drop(race);
     if params.n_folds == params.protocol.n_folds() {
         keep_enough(&mut sample);
     }
+    let trial = Trial {
+        cost,
+        sample: &sample,
+        n_features: n_compared,
+    };
+    let refined = race.refine(winner, &trial, reporter)?;
+    let Refined {
+        racer,
+        post_processing,
+        found,
+    } = refined;
+    let candidate = racer.candidate;
+    let length = match post_processing {
+        PostProcessing::Unit => ", documents of length 1",
+        _ => "",
+    };
+    reporter.note(format!("chose {candidate}{length}"))?;
+    let mut table = race.table_of_all(racer, reporter)?;
+    // Features of some of the documents are standardised by these.
+    let refined = Some(found).filter(|_| table.training.rows == sample.rows);
+    let gamma = GAMMA * table.scale();
+    // The documents of all candidates but the best are not needed any more.
+    let rounds = std::mem::take(&mut race.rounds);
+    drop(race);
     reporter.time("distances", |reporter| {
         table.extend(n_compared, cache, reporter)
     })?;
@@ -90,15 +117,16 @@ pub(super) fn choose(
         cache,
     };
     let is_all = n_compared == n_features;
-    let features = match is_all {
-        true => table.take_features(n_compared, gamma, cache, reporter)?,
-        false => table.features(n_compared, gamma),
+    let embedded = match is_all {
+        true => table.take_features(n_compared, gamma, post_processing, cache, reporter)?,
+        false => table.features(n_compared, gamma, post_processing)?,
     };
-    let mut meanings = Meanings::new(&table, features, n_compared, gamma, &sample.rows)?;
+    let mut meanings = Meanings::new(&table, embedded, &sample.rows)?;
     let found = reporter.time("cross-validation", |reporter| -> Result<_> {
-        let n_judged = rounds.last().map_or(n_compared, |round| round.n_features);
-        let ls_cost = best.cost * (n_judged as f64 / n_compared as f64);
-        let mut found = vec![search.meanings(&meanings, ls_cost, reporter)?];
+        let mut found = vec![match refined {
+            Some(refined) => refined,
+            None => search.meanings(&meanings, cost, reporter)?,
+        }];
         if let Some(view) = &view {
             let words = search.words(view, reporter)?;
             if params.views.contains(&Views::Both) {
@@ -113,14 +141,13 @@ pub(super) fn choose(
     let mut chosen = view_choice::choose(&params.views, found, reporter)?;
     if chosen.best().views.have_meanings() && !is_all {
         drop(meanings);
-        let features = reporter.time("distances", |reporter| {
-            table.take_features(n_features, gamma, cache, reporter)
+        let embedded = reporter.time("distances", |reporter| {
+            table.take_features(n_features, gamma, post_processing, cache, reporter)
         })?;
-        meanings = Meanings::new(&table, features, n_features, gamma, &sample.rows)?;
+        meanings = Meanings::new(&table, embedded, &sample.rows)?;
         chosen = reporter.time("cross-validation", |reporter| {
-            let shrunk = n_compared as f64 / n_features as f64;
             let words = view.as_ref().filter(|_| chosen.best().views.have_words());
-            search.with_all_features(&meanings, words, chosen.best(), shrunk, reporter)
+            search.with_all_features(&meanings, words, chosen.best(), reporter)
         })?;
         points.extend(chosen.points.clone());
     }
@@ -130,7 +157,8 @@ pub(super) fn choose(
         choice: WmeChoice {
             views: point.views,
             meanings_weight: point.meanings_weight,
-            candidate: best.candidate,
+            candidate,
+            post_processing,
             n_features,
             gamma,
             cost: point.cost,
@@ -139,8 +167,8 @@ pub(super) fn choose(
         },
         rounds,
         views: points,
-        features: meanings.into_features(),
-        table,
+        rows: table.training.rows.clone(),
+        embedded: meanings.into_embedded(),
         words: view,
         held_out: Some(chosen.held_out),
     })
@@ -218,7 +246,7 @@ fn choose_words(
     let found = reporter.time("cross-validation", |reporter| search.words(words, reporter))?;
     let points = found.points.clone();
     let found = view_choice::choose(&params.views, vec![found], reporter)?;
-    let mut chosen = without_folds_silently(params, candidates, weights, view)?;
+    let mut chosen = without_folds_silently(params, candidates, weights, view, reporter)?;
     let best = found.best();
     chosen.choice.cost = best.cost;
     chosen.choice.accuracy = best.accuracy;
@@ -236,16 +264,7 @@ fn without_folds(
     view: Option<WordsView>,
     reporter: &mut Reporter,
 ) -> Result<Chosen> {
-    let mut chosen = without_folds_silently(params, candidates, weights, view)?;
-    if chosen.choice.views.have_meanings() {
-        let n_features = chosen.choice.n_features;
-        let (table, none) = (&mut chosen.table, Cache::none());
-        chosen.features = reporter.time("distances", |reporter| {
-            table.extend(1, &none, reporter)?;
-            chosen.choice.gamma = GAMMA * table.scale();
-            table.take_features(n_features, chosen.choice.gamma, &none, reporter)
-        })?;
-    }
+    let chosen = without_folds_silently(params, candidates, weights, view, reporter)?;
     reporter.note(
         "no class has two training documents: none can be held out, and the parameters are \
          the usual ones, not chosen"
@@ -259,6 +278,7 @@ fn without_folds_silently(
     mut candidates: Candidates,
     weights: Weights,
     view: Option<WordsView>,
+    reporter: &mut Reporter,
 ) -> Result<Chosen> {
     let candidate = Candidate::new(weights, candidates.random_documents()[0]);
     let n_features = params.embedding.n_features;
@@ -266,26 +286,32 @@ fn without_folds_silently(
         .into_iter()
         .find(|views| params.views.contains(views));
     let views = views.unwrap_or_default();
-    let cost = match views {
-        Views::Meanings => DEFAULT_COST / n_features as f64,
-        _ => 1.0,
+    let mut table = candidates.table(&candidate, None)?;
+    let (mut gamma, none) = (GAMMA, Cache::none());
+    let embedded = match views.have_meanings() {
+        false => table.without_features(n_features, gamma)?,
+        true => reporter.time("distances", |reporter| {
+            table.extend(1, &none, reporter)?;
+            gamma *= table.scale();
+            table.take_features(n_features, gamma, USUAL, &none, reporter)
+        })?,
     };
-    let weight = (DEFAULT_COST / n_features as f64).sqrt();
     Ok(Chosen {
         choice: WmeChoice {
             views,
-            meanings_weight: (views == Views::Both).then_some(weight),
+            meanings_weight: (views == Views::Both).then_some(1.0),
             candidate,
+            post_processing: USUAL,
             n_features,
-            gamma: GAMMA,
-            cost,
+            gamma,
+            cost: 1.0,
             accuracy: 0.0,
             deviation: 0.0,
         },
         rounds: Vec::new(),
         views: Vec::new(),
-        features: Vec::new(),
-        table: candidates.table(&candidate, None)?,
+        rows: table.training.rows.clone(),
+        embedded,
         words: view.filter(|_| views.have_words()),
         held_out: None,
     })

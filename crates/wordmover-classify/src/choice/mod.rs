@@ -1,24 +1,25 @@
 //! Which embedding, gamma, C and views: the two protocols.
 //!
-//! [`paper`] has the grid of the paper in two rounds. [`fast`] has [candidates](candidates) [race](race) and
-//! then compares views.
+//! [`paper`] has the grid of the paper in two rounds. [`fast`] has [candidates](candidates)
+//! [race](race), [refines](refinement) the winner and compares views.
 
 mod candidates;
 mod fast;
 mod paper;
 mod race;
+mod refinement;
 mod surface;
 
 pub(crate) use surface::content as sample_content;
 
 use serde::{Deserialize, Serialize};
 use wordmover::Weighting;
+use wordmover::embedding::PostProcessing;
 use wordmover::random_documents::RandomWords;
-use wordmover_learn::SvmParams;
 
 use crate::cache::Cache;
 use crate::corpus::LabeledCorpus;
-use crate::distances::DistanceTable;
+use crate::distances::EmbeddedRows;
 use crate::error::Result;
 use crate::held_out::HeldOut;
 use crate::params::{Protocol, WmeParams};
@@ -71,12 +72,16 @@ pub struct WmeChoice {
     /// What the classifier looks at; files of the first version have meanings alone.
     #[serde(default)]
     pub views: Views,
-    /// What standardised meanings are multiplied by beside words.
+    /// What meanings are multiplied by beside words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub meanings_weight: Option<f64>,
     /// The embedding.
     #[serde(flatten)]
     pub candidate: Candidate,
+    /// What the machine learns from. Missing in early files, whose standardising is folded into
+    /// the machine.
+    #[serde(default = "raw")]
+    pub post_processing: PostProcessing,
     /// Number of features (`R`).
     pub n_features: usize,
     /// Scale of the features.
@@ -88,6 +93,10 @@ pub struct WmeChoice {
     pub accuracy: f64,
     /// Standard deviation of that share over the folds.
     pub deviation: f64,
+}
+
+fn raw() -> PostProcessing {
+    PostProcessing::Raw
 }
 
 /// One point of the surface that cross-validation searched.
@@ -125,10 +134,11 @@ pub(crate) struct Chosen {
     pub choice: WmeChoice,
     pub rounds: Vec<SurfaceRound>,
     pub views: Vec<ViewPoint>,
-    /// Of the candidate that won.
-    pub table: DistanceTable,
-    /// Those of the table's documents, if meanings are looked at.
-    pub features: Vec<f32>,
+    /// Positions in the corpus of the documents that are learnt from.
+    pub rows: Vec<usize>,
+    /// The embedding of the candidate that won, and the features of these documents if
+    /// meanings are looked at.
+    pub embedded: EmbeddedRows,
     /// If words are looked at.
     pub words: Option<WordsView>,
     /// What the parameters chosen say of documents held out, if there were any.
@@ -145,14 +155,6 @@ pub(crate) fn choose(
     match params.protocol {
         Protocol::Paper => paper::choose(params, train, cache, reporter),
         Protocol::Fast => fast::choose(params, train, cache, reporter),
-    }
-}
-
-/// The machine of a protocol, on meanings.
-pub(crate) fn svm(protocol: Protocol) -> SvmParams {
-    match protocol {
-        Protocol::Paper => SvmParams::default(),
-        Protocol::Fast => SvmParams::default().standardize(true).bias(Some(1.0)),
     }
 }
 

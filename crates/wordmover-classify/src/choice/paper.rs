@@ -1,12 +1,13 @@
 //! The paper's protocol: the whole grid with few features, then C once more with all.
 
 use wordmover::content_hash::ContentHash;
-use wordmover_learn::Features;
+use wordmover::embedding::PostProcessing;
 use wordmover_learn::grid::{self, GridParams};
+use wordmover_learn::{Features, SvmParams};
 
 use super::candidates::Candidates;
 use super::surface::{Racer, Sample, cached, order};
-use super::{Candidate, Chosen, SurfacePoint, SurfaceRound, WmeChoice, percent, svm};
+use super::{Candidate, Chosen, SurfacePoint, SurfaceRound, WmeChoice, percent};
 use crate::cache::{Cache, KeyBuilder};
 use crate::corpus::LabeledCorpus;
 use crate::error::{Error, Result};
@@ -78,12 +79,13 @@ pub(super) fn choose(
         best.cost,
         percent(best.accuracy)
     ))?;
-    let features = reporter.time("distances", |reporter| {
-        table.take_features(n_features, best.gamma, cache, reporter)
+    let raw = PostProcessing::Raw;
+    let embedded = reporter.time("distances", |reporter| {
+        table.take_features(n_features, best.gamma, raw, cache, reporter)
     })?;
     let held_out = reporter.time("documents held out", |reporter| {
-        let features = Features::new(&features, n_features)?;
-        let svm = svm(protocol).cost(best.cost);
+        let features = Features::new(&embedded.features, n_features)?;
+        let svm = SvmParams::default().cost(best.cost);
         let sample = &search.sample;
         HeldOut::of_svm(svm, features, &search.labels, &sample.folds, reporter)
     })?;
@@ -92,6 +94,7 @@ pub(super) fn choose(
             views: Views::Meanings,
             meanings_weight: None,
             candidate: best.candidate,
+            post_processing: raw,
             n_features,
             gamma: best.gamma,
             cost: best.cost,
@@ -100,8 +103,8 @@ pub(super) fn choose(
         },
         rounds: search.rounds,
         views: Vec::new(),
-        table,
-        features,
+        rows: search.sample.rows,
+        embedded,
         words: None,
         held_out: Some(held_out),
     })

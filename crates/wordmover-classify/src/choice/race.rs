@@ -2,11 +2,12 @@
 //! them, then the best pairs with more features and documents. Candidates are compared by
 //! least squares.
 
+use wordmover::embedding::PostProcessing;
 use wordmover_learn::{Features, least_squares, split};
 
 use super::candidates::{Candidates, Weights};
 use super::fast::GAMMA;
-use super::surface::{Racer, Sample, cached, order};
+use super::surface::{Racer, Sample, cached};
 use super::{Candidate, SurfacePoint, SurfaceRound, percent};
 use crate::cache::{Cache, KeyBuilder};
 use crate::corpus::LabeledCorpus;
@@ -54,13 +55,12 @@ struct Ranked {
 }
 
 impl Race<'_> {
-    /// The best point of the winner, and the winner's distances of all documents, without
-    /// all columns yet.
+    /// The winner, and its best point.
     pub fn run(
         &mut self,
         weights: &[Weights],
         reporter: &mut Reporter,
-    ) -> Result<(SurfacePoint, DistanceTable)> {
+    ) -> Result<(Racer, SurfacePoint)> {
         let n_features = self.params.embedding.n_features;
         let (first, last) = (
             FIRST_FEATURES.min(n_features),
@@ -96,19 +96,23 @@ impl Race<'_> {
             ranked = self.judge_again(ranked, last, &larger, reporter)?;
         }
         let Ranked { racer, best } = ranked.swap_remove(0);
-        reporter.note(format!("chose {}", best.candidate))?;
-        let all = self.candidates.training(best.candidate.weights())?;
-        let table = match racer.table.training.rows == all.rows {
-            true => racer.table,
-            false => {
-                let mut table = self.candidates.table(&best.candidate, None)?;
-                reporter.time("distances", |reporter| {
-                    table.extend(last, self.cache, reporter)
-                })?;
-                table
-            }
-        };
-        Ok((best, table))
+        Ok((racer, best))
+    }
+
+    /// A candidate's distances of all documents that have words, with one column at least.
+    pub fn table_of_all(&mut self, racer: Racer, reporter: &mut Reporter) -> Result<DistanceTable> {
+        let Racer {
+            candidate,
+            mut table,
+        } = racer;
+        let all = self.candidates.training(candidate.weights())?;
+        if table.training.rows != all.rows {
+            table = self.candidates.table(&candidate, None)?;
+        }
+        reporter.time("distances", |reporter| {
+            table.extend(1, self.cache, reporter)
+        })?;
+        Ok(table)
     }
 
     /// At most about so many documents, in the proportions of the classes, and their folds.
@@ -187,7 +191,8 @@ impl Race<'_> {
             let surface = reporter.time("cross-validation", |reporter| {
                 self.surface(&mut racer, n_features, sample, &costs, reporter)
             })?;
-            let best = surface.iter().min_by(|a, b| order(a, b)).cloned();
+            let best = surface.iter().min_by(|a, b| order(a, b, n_features));
+            let best = best.cloned();
             ranked.extend(best.map(|best| Ranked { racer, best }));
             points.extend(surface);
         }
@@ -220,8 +225,11 @@ impl Race<'_> {
             let n_steps = costs.len() * sample.folds.len();
             let name = format!("race, {candidate}, R = {n_features}");
             reporter.stage(&name, n_steps as u64, "fits")?;
-            let features = racer.table.features(n_features, gamma);
-            let features = Features::new(&features, n_features)?;
+            // Standardised by the search.
+            let embedded = racer
+                .table
+                .features(n_features, gamma, PostProcessing::Raw)?;
+            let features = Features::new(&embedded.features, n_features)?;
             let targets = self.train.targets(&sample.rows)?;
             let observer = reporter.observer();
             let step = || observer(Event::Steps(1));
@@ -241,6 +249,15 @@ impl Race<'_> {
             .map(|point| SurfacePoint { candidate, ..point });
         Ok(own.collect())
     }
+}
+
+/// The greater share of documents right first. Of equal ones that whose C is nearer to the usual
+/// one: on few documents many values tie, and the machines that follow are tried around this one.
+/// A small C would keep them from telling rare classes.
+fn order(a: &SurfacePoint, b: &SurfacePoint, n_features: usize) -> std::cmp::Ordering {
+    let from_usual = |point: &SurfacePoint| (point.cost * n_features as f64).ln().abs();
+    let right = b.accuracy.total_cmp(&a.accuracy);
+    right.then(from_usual(a).total_cmp(&from_usual(b)))
 }
 
 /// The greater share of documents right first. Sorting is stable: of equal candidates the

@@ -187,7 +187,7 @@ fn median(mut values: Vec<f64>) -> f64 {
 #[cfg(test)]
 mod tests {
     use wordmover::Weighting;
-    use wordmover::random_documents::RandomWords;
+    use wordmover::{embedding::PostProcessing, random_documents::RandomWords};
     use wordmover_classify::{Candidate, Views};
 
     use super::*;
@@ -217,6 +217,7 @@ mod tests {
             views: Views::Meanings,
             meanings_weight: None,
             candidate: candidate(d_max),
+            post_processing: PostProcessing::Raw,
             n_features: 64,
             gamma: 2.0,
             cost: 7.0,

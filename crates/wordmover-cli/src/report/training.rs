@@ -80,6 +80,7 @@ pub fn page(
             ),
             ("random words", candidate.random_words.to_string()),
             ("D_max", candidate.d_max.to_string()),
+            ("post-processing", choice.post_processing.to_string()),
             ("R", choice.n_features.to_string()),
             ("gamma", format!("{:.4}", choice.gamma)),
         ]);
