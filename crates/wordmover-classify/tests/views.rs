@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use toy::{Numbers, corpus, corpus_of, silent};
+use wordmover::embedding::PostProcessing;
 use wordmover::format::Attachment;
 use wordmover::{ModelFile, WordVectors};
 use wordmover_classify::{
@@ -352,27 +353,44 @@ fn every_defect_has_its_sentence() {
     assert!(with("machines", serde_json::json!([0, 1, 1])).starts_with(damaged));
 }
 
+/// What a committed file of an earlier release says of a class.
+fn decision_values(file: &str, class: &str, views: Views, texts: &[&str]) -> Vec<f64> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../wordmover/testdata/models/");
+    let classifier = TextClassifier::load(format!("{folder}{file}").as_ref(), None).unwrap();
+    assert_eq!(classifier.choice().views, views);
+    assert_eq!(classifier.choice().post_processing, PostProcessing::Raw);
+    let at = classifier.classes().iter().position(|name| name == class);
+    let found = classifier.predict(texts).unwrap();
+    let values = found
+        .iter()
+        .map(|p| p.decision_values.as_ref().unwrap()[at.unwrap()]);
+    values.collect()
+}
+
 #[test]
 fn a_file_of_the_first_version_predicts_what_it_did() {
-    let path = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../wordmover/testdata/models/version-2.wmc"
-    );
-    let classifier = TextClassifier::load(path.as_ref(), None).unwrap();
-    assert_eq!(classifier.choice().views, Views::Meanings);
-    let x = classifier
-        .classes()
-        .iter()
-        .position(|class| class == "x")
-        .unwrap();
-    let found = classifier.predict(&["a b c", "d e e", "c c"]).unwrap();
-    let values = found.iter().map(|p| p.decision_values.as_ref().unwrap()[x]);
+    let texts = ["a b c", "d e e", "c c"];
     assert_eq!(
-        values.collect::<Vec<_>>(),
+        decision_values("version-2.wmc", "x", Views::Meanings, &texts),
         [
             0.3637376130674295,
             -0.37594266667771126,
             -0.3110070265360933
+        ]
+    );
+}
+
+#[test]
+fn a_file_whose_standardising_is_folded_in_predicts_what_it_did() {
+    // `zz` and `yy` have vectors of their own.
+    let texts = ["a0 b1 c2", "zz a1", "zz yy", "c1 c2 c3"];
+    assert_eq!(
+        decision_values("version-4.wmc", "a", Views::Both, &texts),
+        [
+            -0.3953258883690138,
+            -0.14666716382884348,
+            -1.0129973986699943,
+            -0.4060816581441833
         ]
     );
 }
