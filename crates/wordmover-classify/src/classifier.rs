@@ -140,7 +140,8 @@ impl TextClassifier {
                     Machine::fit_svm(svm, meanings, &labels)?
                 }
                 _ => {
-                    let linear = view_choice::linear(&params.class_weights);
+                    let bias = choice.bias.unwrap_or(view_choice::BIAS);
+                    let linear = view_choice::linear(&params.class_weights, bias);
                     let linear = linear.cost(choice.cost);
                     let linear = linear.dense_weight(choice.meanings_weight.unwrap_or(1.0));
                     let words = words.as_ref().map(|(rows, terms)| (terms.clone(), rows));

@@ -106,7 +106,8 @@ pub fn feature_curve(
                 Machine::fit_svm(SvmParams::default().cost(cost), features, &labels)?
             }
             Protocol::Fast => {
-                let linear = view_choice::linear(&params.class_weights).cost(choice.cost);
+                let bias = choice.bias.unwrap_or(view_choice::BIAS);
+                let linear = view_choice::linear(&params.class_weights, bias).cost(choice.cost);
                 Machine::fit(linear, None, Some(features), &targets)?
             }
         };

@@ -94,7 +94,7 @@ fn candidates_race_word_weights_first_then_random_documents() {
     assert!(paper.check().is_err());
 }
 
-/// What a note says of each step of refinement: an exponent, or documents of length 1 (none).
+/// What a note says of each step of refinement: an exponent, or something else (none).
 fn refinement(training: &Training) -> Vec<(Option<f64>, f64)> {
     let mut notes = training.notes.iter();
     let note = notes.find(|note| note.starts_with("refined")).unwrap();
@@ -102,7 +102,8 @@ fn refinement(training: &Training) -> Vec<(Option<f64>, f64)> {
     let step = |step: &str| {
         let (what, share) = step.trim_end_matches(" %").rsplit_once(' ').unwrap();
         let exponent = what.strip_prefix("labels^").map(|x| x.parse().unwrap());
-        assert!(exponent.is_some() || what == "documents of length 1");
+        let others = ["heavy bias", "documents of length 1"];
+        assert!(exponent.is_some() || others.contains(&what));
         (exponent, share.parse().unwrap())
     };
     steps.split(", ").map(step).collect()
@@ -110,7 +111,7 @@ fn refinement(training: &Training) -> Vec<(Option<f64>, f64)> {
 
 #[test]
 fn the_winner_is_refined_by_what_has_more_documents_right() {
-    let (mut moves, mut stays, mut units) = (0, 0, 0);
+    let (mut moves, mut stays, mut heavies, mut units) = (0, 0, 0, 0);
     for seed in 1..13 {
         let mut params = params(Protocol::Fast);
         params.views = vec![Views::Meanings];
@@ -124,8 +125,12 @@ fn the_winner_is_refined_by_what_has_more_documents_right() {
         let winner = raced.rev().max_by(|a, b| a.accuracy.total_cmp(&b.accuracy));
         assert_eq!(first, Some(winner.unwrap().candidate.label_exponent));
 
-        // The greater exponent must be ahead by half a standard error of the lower one's share.
         let mut best = steps[0];
+        let (heavy, heavy_share) = steps.remove(1);
+        assert_eq!(heavy, None);
+        let is_heavy = heavy_share > best.1;
+        best.1 = best.1.max(heavy_share);
+        // The greater exponent must be ahead by half a standard error of the lower one's share.
         for &step in &steps[1..] {
             let (low, high) = if step.0 < best.0 {
                 (step, best)
@@ -141,6 +146,7 @@ fn the_winner_is_refined_by_what_has_more_documents_right() {
         assert_eq!(Some(choice.candidate.label_exponent), exponent, "{steps:?}");
         let is_unit = choice.post_processing == PostProcessing::Unit;
         assert_eq!(is_unit, unit_share > share, "{steps:?} {unit_share}");
+        assert_eq!(choice.bias, Some(if is_heavy { 1.0 / 32.0 } else { 1.0 }));
         let embedding = classifier.embedding().params();
         assert_eq!(embedding.post_processing, choice.post_processing);
         let share = if is_unit { unit_share } else { share };
@@ -149,12 +155,13 @@ fn the_winner_is_refined_by_what_has_more_documents_right() {
             true => stays += 1,
             false => moves += 1,
         }
+        heavies += usize::from(is_heavy);
         units += usize::from(is_unit);
     }
     // Both happen.
     assert!(
-        moves > 0 && stays > 0 && units > 0 && units < 12,
-        "{moves} {stays} {units}"
+        moves > 0 && stays > 0 && units > 0 && units < 12 && heavies > 0 && heavies < 12,
+        "{moves} {stays} {heavies} {units}"
     );
 }
 

@@ -137,7 +137,43 @@ fn both_know_what_either_knows() {
     let (_, training) = train(&Views::ALL, &learnt);
     assert_eq!(training.choice.views, Views::Both);
     assert!(training.choice.meanings_weight.unwrap() > 0.0);
-    assert_eq!(training.views.len(), 5 + 2 * 3 + 3);
+    goes_on_beyond_ends(&training, Views::Meanings, 3);
+    goes_on_beyond_ends(&training, Views::Both, 2 * 3);
+    let of_words = training.views.iter().filter(|p| p.views == Views::Words);
+    assert_eq!(of_words.count(), 5);
+}
+
+/// The best point of a view has neighbours on both sides, of those beyond the ends one that is
+/// no better, unless as many steps were made as there may be.
+fn goes_on_beyond_ends(training: &Training, views: Views, n_first: usize) {
+    let points = training.views.iter().filter(|point| point.views == views);
+    let points: Vec<_> = points.collect();
+    let place = |i: usize| points[i].meanings_weight.unwrap_or(points[i].cost);
+    let most = points
+        .iter()
+        .map(|point| point.accuracy)
+        .fold(0.0, f64::max);
+    let best = points.iter().position(|point| point.accuracy == most);
+    let best = best.unwrap();
+    let sides = [f64::lt as fn(&f64, &f64) -> bool, f64::gt];
+    for is_beyond in sides {
+        let has_more = (0..points.len()).any(|i| is_beyond(&place(i), &place(best)));
+        let n_steps = points.len() - n_first;
+        assert!(has_more || n_steps >= 4, "{views}: {points:?}");
+    }
+}
+
+#[test]
+fn what_is_best_at_an_end_is_looked_for_beyond_it() {
+    let mut n_beyond = 0;
+    for seed in 0..8 {
+        let corpus = toy::corpus(60, seed);
+        let (_, training) = train(&Views::ALL, &corpus);
+        goes_on_beyond_ends(&training, Views::Meanings, 3);
+        goes_on_beyond_ends(&training, Views::Both, 2 * 3);
+        n_beyond += training.views.len() - (3 + 2 * 3 + 5);
+    }
+    assert!(n_beyond > 0);
 }
 
 #[test]

@@ -19,7 +19,7 @@ use crate::error::Result;
 use crate::folds::spread_folds;
 use crate::params::WmeParams;
 use crate::progress::Reporter;
-use crate::view_choice::{self, Meanings, ViewSearch, WordsView};
+use crate::view_choice::{self, BIAS, Meanings, ViewSearch, WordsView};
 use crate::views::{ViewPoint, Views};
 
 /// The number of features with which views are compared; with more, C is adapted last.
@@ -82,22 +82,26 @@ pub(super) fn choose(
         keep_enough(&mut sample);
     }
     let trial = Trial {
+        bias: BIAS,
         cost,
         sample: &sample,
         n_features: n_compared,
     };
-    let refined = race.refine(winner, &trial, reporter)?;
+    let refined = race.refine(winner, trial, reporter)?;
     let Refined {
         racer,
         post_processing,
+        bias,
         found,
     } = refined;
     let candidate = racer.candidate;
+    let heavy = if bias == BIAS { "" } else { ", a heavy bias" };
     let length = match post_processing {
         PostProcessing::Unit => ", documents of length 1",
         _ => "",
     };
-    reporter.note(format!("chose {candidate}{length}"))?;
+    reporter.note(format!("chose {candidate}{heavy}{length}"))?;
+    let cost = found.best().cost;
     let mut table = race.table_of_all(racer, reporter)?;
     // Features of some of the documents are standardised by these.
     let refined = Some(found).filter(|_| table.training.rows == sample.rows);
@@ -125,7 +129,7 @@ pub(super) fn choose(
     let found = reporter.time("cross-validation", |reporter| -> Result<_> {
         let mut found = vec![match refined {
             Some(refined) => refined,
-            None => search.meanings(&meanings, cost, reporter)?,
+            None => search.meanings(&meanings, bias, cost, reporter)?,
         }];
         if let Some(view) = &view {
             let words = search.words(view, reporter)?;
@@ -147,11 +151,13 @@ pub(super) fn choose(
         meanings = Meanings::new(&table, embedded, &sample.rows)?;
         chosen = reporter.time("cross-validation", |reporter| {
             let words = view.as_ref().filter(|_| chosen.best().views.have_words());
-            search.with_all_features(&meanings, words, chosen.best(), reporter)
+            let bias = bias_of(chosen.best().views, bias);
+            search.with_all_features(&meanings, words, bias, chosen.best(), reporter)
         })?;
         points.extend(chosen.points.clone());
     }
     let point = chosen.best().clone();
+    let bias = bias_of(point.views, bias);
     let view = view.filter(|_| point.views.have_words());
     Ok(Chosen {
         choice: WmeChoice {
@@ -159,6 +165,7 @@ pub(super) fn choose(
             meanings_weight: point.meanings_weight,
             candidate,
             post_processing,
+            bias: Some(bias),
             n_features,
             gamma,
             cost: point.cost,
@@ -172,6 +179,14 @@ pub(super) fn choose(
         words: view,
         held_out: Some(chosen.held_out),
     })
+}
+
+/// Beside words, whose rows have length 1, a bias has no reason to be heavy.
+fn bias_of(views: Views, of_meanings: f64) -> f64 {
+    match views {
+        Views::Meanings => of_meanings,
+        _ => BIAS,
+    }
 }
 
 /// Ways to weigh words, and the documents that have words by all of them. What leaves no
@@ -302,6 +317,7 @@ fn without_folds_silently(
             meanings_weight: (views == Views::Both).then_some(1.0),
             candidate,
             post_processing: USUAL,
+            bias: Some(BIAS),
             n_features,
             gamma,
             cost: 1.0,

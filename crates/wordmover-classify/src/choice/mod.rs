@@ -82,6 +82,9 @@ pub struct WmeChoice {
     /// the machine.
     #[serde(default = "raw")]
     pub post_processing: PostProcessing,
+    /// The constant feature beside them. None with the paper's protocol; missing in early files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bias: Option<f64>,
     /// Number of features (`R`).
     pub n_features: usize,
     /// Scale of the features.

@@ -95,6 +95,7 @@ pub(super) fn choose(
             meanings_weight: None,
             candidate: best.candidate,
             post_processing: raw,
+            bias: None,
             n_features,
             gamma: best.gamma,
             cost: best.cost,

@@ -1,5 +1,5 @@
-//! The winner of the race, refined by the machine that the classifier consists of: the exponent
-//! of the weights that labels give, and the length of documents.
+//! The winner of the race, refined by the machine that the classifier consists of: how heavy its
+//! bias is, the exponent of the weights that labels give, and the length of documents.
 //!
 //! How much such weights can be trusted depends on how many documents they are learnt from and on
 //! what the features tell without them. The race sees too few of both to say.
@@ -12,7 +12,7 @@ use super::surface::{Racer, Sample};
 use super::{Candidate, percent};
 use crate::error::Result;
 use crate::progress::Reporter;
-use crate::view_choice::{Meanings, ViewSearch, ViewSurface};
+use crate::view_choice::{BIAS, HEAVY_BIAS, Meanings, ViewSearch, ViewSurface};
 
 /// Features as the race takes them.
 pub(super) const USUAL: PostProcessing = PostProcessing::Standardize;
@@ -21,26 +21,29 @@ pub(super) const USUAL: PostProcessing = PostProcessing::Standardize;
 pub(super) struct Refined {
     pub racer: Racer,
     pub post_processing: PostProcessing,
+    pub bias: f64,
     pub found: ViewSurface,
 }
 
 /// How the winner is judged.
+#[derive(Clone, Copy)]
 pub(super) struct Trial<'a> {
-    /// The C around which machines are tried.
+    /// The bias of the machines, and the C around which they are tried.
+    pub bias: f64,
     pub cost: f64,
     pub sample: &'a Sample,
     pub n_features: usize,
 }
 
 impl Race<'_> {
-    /// The winner with the neighbouring exponent that is better, as long as one is, and then
-    /// with documents of length 1 if these are. Of two exponents the higher must be ahead
+    /// The winner with the bias that is better, then with the neighbouring exponent that is, as
+    /// long as one is, and then with documents of length 1 if these are. Of two exponents the higher must be ahead
     /// beyond doubt: cross-validation flatters it, because weights of documents learnt from have
     /// seen labels of those held out.
     pub fn refine(
         &mut self,
         winner: Racer,
-        trial: &Trial,
+        mut trial: Trial,
         reporter: &mut Reporter,
     ) -> Result<Refined> {
         let mut exponents = self.params.label_exponents.clone();
@@ -56,15 +59,24 @@ impl Race<'_> {
         let mut note = |what: String, found: &ViewSurface| {
             shares.push(format!("{what} {}", percent(found.best().accuracy)));
         };
-        let (mut racer, mut found) = self.judged(first, Some(winner), trial, reporter)?;
+        trial.bias = BIAS;
+        let (mut racer, mut found) = self.judged(first, Some(winner), &trial, reporter)?;
         note(format!("labels^{}", first.label_exponent), &found);
+        trial.bias = HEAVY_BIAS;
+        let heavy = self.by_machine(&racer, USUAL, &trial, reporter)?;
+        note("heavy bias".to_owned(), &heavy);
+        match heavy.best().accuracy > found.best().accuracy {
+            true => found = heavy,
+            false => trial.bias = BIAS,
+        }
+        trial.cost = found.best().cost;
         for exponents in [lower, higher] {
             for label_exponent in exponents {
                 let candidate = Candidate {
                     label_exponent,
                     ..first
                 };
-                let (other, others) = self.judged(candidate, None, trial, reporter)?;
+                let (other, others) = self.judged(candidate, None, &trial, reporter)?;
                 note(format!("labels^{label_exponent}"), &others);
                 let lead = others.best().accuracy - found.best().accuracy;
                 let is_better = match label_exponent < racer.candidate.label_exponent {
@@ -80,7 +92,7 @@ impl Race<'_> {
                 break;
             }
         }
-        let unit = self.by_machine(&racer, PostProcessing::Unit, trial, reporter)?;
+        let unit = self.by_machine(&racer, PostProcessing::Unit, &trial, reporter)?;
         note("documents of length 1".to_owned(), &unit);
         let n_documents = trial.sample.rows.len();
         let (n_features, shares) = (trial.n_features, shares.join(", "));
@@ -95,6 +107,7 @@ impl Race<'_> {
         Ok(Refined {
             racer,
             post_processing,
+            bias: trial.bias,
             found,
         })
     }
@@ -144,7 +157,7 @@ impl Race<'_> {
             cache: self.cache,
         };
         reporter.time("cross-validation", |reporter| {
-            search.meanings(&meanings, trial.cost, reporter)
+            search.meanings(&meanings, trial.bias, trial.cost, reporter)
         })
     }
 }

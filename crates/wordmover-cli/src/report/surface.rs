@@ -218,6 +218,7 @@ mod tests {
             meanings_weight: None,
             candidate: candidate(d_max),
             post_processing: PostProcessing::Raw,
+            bias: None,
             n_features: 64,
             gamma: 2.0,
             cost: 7.0,
