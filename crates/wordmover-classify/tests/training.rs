@@ -112,7 +112,7 @@ fn refinement(training: &Training) -> Vec<(Option<f64>, f64)> {
 #[test]
 fn the_winner_is_refined_by_what_has_more_documents_right() {
     let (mut moves, mut stays, mut heavies, mut units) = (0, 0, 0, 0);
-    for seed in 1..13 {
+    for seed in 1..25 {
         let mut params = params(Protocol::Fast);
         params.views = vec![Views::Meanings];
         params.embedding.n_features = 4;
@@ -128,18 +128,27 @@ fn the_winner_is_refined_by_what_has_more_documents_right() {
         let mut best = steps[0];
         let (heavy, heavy_share) = steps.remove(1);
         assert_eq!(heavy, None);
-        let is_heavy = heavy_share > best.1;
-        best.1 = best.1.max(heavy_share);
-        // The greater exponent must be ahead by half a standard error of the lower one's share.
+        // Half a standard error of a share.
+        let doubt = |share: f64| {
+            let right = share / 100.0;
+            50.0 * (right * (1.0 - right) / 60.0).sqrt()
+        };
+        let is_heavy = heavy_share > best.1 + doubt(best.1);
+        if is_heavy {
+            best.1 = heavy_share;
+        }
+        // The greater exponent must be ahead beyond doubt.
         for &step in &steps[1..] {
             let (low, high) = if step.0 < best.0 {
                 (step, best)
             } else {
                 (best, step)
             };
-            let right = low.1 / 100.0;
-            let doubt = 50.0 * (right * (1.0 - right) / 60.0).sqrt();
-            best = if high.1 > low.1 + doubt { high } else { low };
+            best = if high.1 > low.1 + doubt(low.1) {
+                high
+            } else {
+                low
+            };
         }
         let (exponent, share) = best;
         let choice = &training.choice;
@@ -160,7 +169,7 @@ fn the_winner_is_refined_by_what_has_more_documents_right() {
     }
     // Both happen.
     assert!(
-        moves > 0 && stays > 0 && units > 0 && units < 12 && heavies > 0 && heavies < 12,
+        moves > 0 && stays > 0 && units > 0 && units < 24 && heavies > 0 && heavies < 24,
         "{moves} {stays} {heavies} {units}"
     );
 }

@@ -36,8 +36,9 @@ pub(super) struct Trial<'a> {
 }
 
 impl Race<'_> {
-    /// The winner with the bias that is better, then with the neighbouring exponent that is, as
-    /// long as one is, and then with documents of length 1 if these are. Of two exponents the higher must be ahead
+    /// The winner with a heavy bias if that is better beyond doubt, then with the neighbouring
+    /// exponent that is better, as long as one is, and then with documents of length 1 if these
+    /// are. Of two exponents the higher must be ahead
     /// beyond doubt: cross-validation flatters it, because weights of documents learnt from have
     /// seen labels of those held out.
     pub fn refine(
@@ -65,7 +66,7 @@ impl Race<'_> {
         trial.bias = HEAVY_BIAS;
         let heavy = self.by_machine(&racer, USUAL, &trial, reporter)?;
         note("heavy bias".to_owned(), &heavy);
-        match heavy.best().accuracy > found.best().accuracy {
+        match heavy.best().accuracy > found.best().accuracy + found.doubt() {
             true => found = heavy,
             false => trial.bias = BIAS,
         }
