@@ -124,4 +124,4 @@ def test_the_model_within_is_an_embedding(wordmover, case):
     model = ["--model", trained.path]
     wordmover("embed", case.directory / "texts.txt", "-o", output, "--quiet", *model, *vectors)
     expected = Model(trained.path).features(TEXTS, case.vectors)
-    np.testing.assert_allclose(np.load(output), expected, rtol=2e-6, atol=1e-9)
+    assert (np.abs(np.load(output) - expected) <= feature_errors(trained.file, case)).all()

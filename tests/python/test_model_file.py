@@ -212,7 +212,7 @@ def repeat_first_word(model):
 
 REFUSALS = {
     "format": (set_metadata("format", "other"), "not a wordmover model"),
-    "version": (set_metadata("version", "5"), "newer"),
+    "version": (set_metadata("version", "6"), "newer"),
     "generator": (set_metadata("generator", "chacha8-2"), "generator"),
     "no checksum": (drop_metadata("checksum"), '"checksum" is missing'),
     "no gamma": (drop_metadata("gamma"), '"gamma" is missing'),

@@ -43,12 +43,12 @@ const STEP: f64 = 3.0;
 /// Steps beyond an end, at most.
 const MOST_STEPS: usize = 4;
 
-/// The bias that all views have, beside rows that are about as long.
+/// The bias beside rows that are about as long. It is hardly regularised.
 pub(crate) const BIAS: f64 = 1.0;
 
-/// A bias that is as heavy as one of 1 beside standardised features that were not divided by
-/// the square root of their number, 1,024: it costs so much that classes stay apart by their
-/// features alone, and frequent classes are not preferred.
+/// A bias that costs so much that it is hardly used, so that frequent classes are not preferred:
+/// as much as one of 1 beside standardised features that are not divided by the square root of
+/// their number, 1,024.
 pub(crate) const HEAVY_BIAS: f64 = 1.0 / 32.0;
 
 /// Where machines stop that are only compared: an objective at most this share above the

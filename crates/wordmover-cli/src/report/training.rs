@@ -89,6 +89,9 @@ pub fn page(
         chosen.push(("weight of meanings", format!("{weight:.3e}")));
     }
     chosen.push(("C", format!("{:.3e}", choice.cost)));
+    if let Some(bias) = choice.bias {
+        chosen.push(("bias", bias.to_string()));
+    }
     body.push_str(&facts(&chosen));
     body.push_str(&list(&training.notes));
     let telling = classifier.telling_words(N_WORDS)?;

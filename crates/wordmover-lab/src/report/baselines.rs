@@ -11,7 +11,7 @@ use super::Compared;
 use super::classification::{Over, quoted};
 use crate::baselines::Record;
 use crate::classifier;
-use crate::report::run_of;
+use crate::report::runs_of;
 
 /// `experiments/paper.toml`.
 #[derive(Debug, Deserialize)]
@@ -185,10 +185,11 @@ pub fn runs(out: &mut String, records: &[Record]) -> Result<()> {
             seconds.join(" | ")
         )?;
     }
-    let mut lines: Vec<String> = records.iter().map(|r| run_of(&r.environment)).collect();
-    lines.sort();
-    lines.dedup();
-    writeln!(out, "\n{}.", lines.join("; "))?;
+    writeln!(
+        out,
+        "\n{}.",
+        runs_of(records.iter().map(|r| &r.environment))
+    )?;
     let versions = records.iter().flat_map(|record| &record.outcomes);
     let versions: BTreeMap<&String, &String> = versions.flat_map(|o| &o.versions).collect();
     let versions: Vec<String> = versions.iter().map(|(p, v)| format!("{p} {v}")).collect();

@@ -8,7 +8,7 @@ use wordmover_classify::CurvePoint;
 use wordmover_learn::metrics::mean_and_deviation;
 
 use crate::comparison::{OfKnn, Record};
-use crate::report::{list_run, run_of};
+use crate::report::{list_run, run_of, runs_of};
 use crate::{corpora, lengths};
 
 /// Table 1.
@@ -380,7 +380,8 @@ pub fn best_vectors(out: &mut String, records: &[Record], file: &str) -> Result<
         "\nBy R, training documents dashed:\n\n![accuracy by the number of random documents]({file})"
     )?;
     vectors(out, &records.iter().collect::<Vec<_>>())?;
-    writeln!(out, "\n{}.", super::run_of(&records[0].environment))?;
+    let runs = runs_of(records.iter().map(|r| &r.environment));
+    writeln!(out, "\n{runs}.")?;
     Ok(())
 }
 
@@ -415,7 +416,7 @@ pub fn lengths(out: &mut String, records: &[lengths::Record], file: &str) -> Res
     writeln!(
         out,
         "\n{}, {seconds:.0} s in all.",
-        run_of(&records[0].environment)
+        runs_of(records.iter().map(|r| &r.environment))
     )?;
     Ok(())
 }
@@ -457,6 +458,10 @@ pub fn distinct(out: &mut String, records: &[Record], compared: &[Record]) -> Re
             with_all(&|record| Some(record.accuracy_at(n)).filter(|over| over.n > 0))
         )?;
     }
-    writeln!(out, "\n{}.", run_of(&records[0].environment))?;
+    writeln!(
+        out,
+        "\n{}.",
+        runs_of(records.iter().map(|r| &r.environment))
+    )?;
     Ok(())
 }

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use anyhow::Result;
 
 use crate::classifier::Record;
-use crate::report::run_of;
+use crate::report::runs_of;
 
 /// The classifier with its defaults, beside the paper's WME.
 pub fn defaults(out: &mut String, records: &[Record]) -> Result<()> {
@@ -36,14 +36,11 @@ pub fn defaults(out: &mut String, records: &[Record]) -> Result<()> {
         let mut views: Vec<String> = splits.iter().map(|s| s.choice.views.to_string()).collect();
         views.sort_unstable();
         views.dedup();
-        let paper = record.corpus.paper.as_ref();
-        let paper = paper.map_or("–".to_owned(), |paper| {
-            format!("{:.1}", paper.wme_large[0])
-        });
         writeln!(
             out,
-            "| {} | {paper} | {:.1} ({:.1}) | {} | {:.0} | {:.1} |",
+            "| {} | {} | {:.1} ({:.1}) | {} | {:.0} | {:.1} |",
             record.corpus.name,
+            of_paper(record),
             100.0 * mean(&|split| split.accuracy),
             100.0 * mean(&|split| split.choice.accuracy),
             views.join(", "),
@@ -51,8 +48,20 @@ pub fn defaults(out: &mut String, records: &[Record]) -> Result<()> {
             mean(&|split| split.prediction_seconds)
         )?;
     }
-    writeln!(out, "\n{}.", run_of(&records[0].environment))?;
+    writeln!(
+        out,
+        "\n{}.",
+        runs_of(records.iter().map(|r| &r.environment))
+    )?;
     Ok(())
+}
+
+/// What the paper's WME has with 4,096 features at most.
+fn of_paper(record: &Record) -> String {
+    let paper = record.corpus.paper.as_ref();
+    paper.map_or("–".to_owned(), |paper| {
+        format!("{:.1}", paper.wme_large[0])
+    })
 }
 
 /// The same with other vectors.
@@ -82,7 +91,7 @@ pub fn other_vectors(out: &mut String, defaults: &[Record], others: &[Record]) -
     }
     let mean = differences.iter().sum::<f64>() / differences.len().max(1) as f64;
     writeln!(out, "| mean | | | {mean:+.2} |")?;
-    writeln!(out, "\n{}.", run_of(&others[0].environment))?;
+    writeln!(out, "\n{}.", runs_of(others.iter().map(|r| &r.environment)))?;
     Ok(())
 }
 
@@ -91,7 +100,8 @@ pub fn more_features(out: &mut String, defaults: &[Record], others: &[Record]) -
     writeln!(
         out,
         "\n### {}\n\nThe same command by R: accuracy and seconds of training.\n\n\
-         | corpus | R | accuracy | training, s |\n| --- | --- | --- | --- |",
+         | corpus | R | splits | accuracy | paper's WME | training, s |\n\
+         | --- | --- | --- | --- | --- | --- |",
         others[0].definition.title
     )?;
     let mut names: Vec<&str> = others.iter().map(|r| r.corpus.name.as_str()).collect();
@@ -105,14 +115,16 @@ pub fn more_features(out: &mut String, defaults: &[Record], others: &[Record]) -
             let seconds: f64 = record.splits.iter().map(|s| s.training_seconds).sum();
             writeln!(
                 out,
-                "| {name} | {} | {:.1} | {:.0} |",
+                "| {name} | {} | {} | {:.1} | {} | {:.0} |",
                 record.definition.n_features,
+                record.splits.len(),
                 100.0 * record.accuracy(),
+                of_paper(record),
                 seconds / record.splits.len().max(1) as f64
             )?;
         }
     }
-    writeln!(out, "\n{}.", run_of(&others[0].environment))?;
+    writeln!(out, "\n{}.", runs_of(others.iter().map(|r| &r.environment)))?;
     Ok(())
 }
 
@@ -169,7 +181,7 @@ pub fn meanings(out: &mut String, records: &[Record]) -> Result<()> {
             "| {corpus} | {} | {} | {} | {} |",
             chosen.splits.len(),
             cells.join(" | "),
-            paper.map_or("–".to_owned(), |paper| format!("{paper:.1}")),
+            of_paper(chosen),
             match below {
                 Some(below) if below > 0.0 => format!("{below:.2}"),
                 Some(_) => "no".to_owned(),
@@ -177,6 +189,10 @@ pub fn meanings(out: &mut String, records: &[Record]) -> Result<()> {
             }
         )?;
     }
-    writeln!(out, "\n{}.", run_of(&records[0].environment))?;
+    writeln!(
+        out,
+        "\n{}.",
+        runs_of(records.iter().map(|r| &r.environment))
+    )?;
     Ok(())
 }

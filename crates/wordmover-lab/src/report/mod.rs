@@ -209,6 +209,14 @@ fn run_of(environment: &Environment) -> String {
     )
 }
 
+/// The same of several runs, of which many have much in common.
+fn runs_of<'a>(environments: impl Iterator<Item = &'a Environment>) -> String {
+    let mut runs: Vec<String> = environments.map(run_of).collect();
+    runs.sort();
+    runs.dedup();
+    runs.join("; ")
+}
+
 /// The run of one corpus, as an item of a list.
 fn list_run(
     out: &mut String,
