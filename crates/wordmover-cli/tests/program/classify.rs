@@ -29,13 +29,14 @@ fn a_classifier_is_trained_and_predicts() {
     let notes = [
         "kept at R = 64: ",
         "kept at R = 64: ",
+        "refined with 40 documents, R = 64: ",
         "chose ",
         "chose the view ",
     ];
     for (line, note) in said[1..].iter().zip(notes) {
         assert!(line.starts_with(note), "{said:?}");
     }
-    assert!(said[6].starts_with("wrote news.wmc: "), "{said:?}");
+    assert!(said[7].starts_with("wrote news.wmc: "), "{said:?}");
     place.write(
         "new.txt",
         "Striker scores in the last minute\n\nSenators vote for the president in parliament\n",
@@ -411,7 +412,8 @@ fn a_tie_is_predicted_as_argmax_of_the_decision_values_has_it() {
     );
     place.write("new.txt", "a cat\n");
     let printed = place.ok("predict tie.wmc new.txt -q");
-    assert!(!printed.contains("-0.0"), "{printed}");
+    let no_negative_zero = !printed.contains("-0.0,") && !printed.contains("-0.0}");
+    assert!(no_negative_zero, "{printed}");
     let line: Value = serde_json::from_str(&printed).unwrap();
     let value = |class: &str| line["decision_values"][class].as_f64().unwrap();
     let argmax = if value("b") > value("a") { "b" } else { "a" };
