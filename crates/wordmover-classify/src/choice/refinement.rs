@@ -38,9 +38,8 @@ pub(super) struct Trial<'a> {
 impl Race<'_> {
     /// The winner with a heavy bias if that is better beyond doubt, then with the neighbouring
     /// exponent that is better, as long as one is, and then with documents of length 1 if these
-    /// are. Of two exponents the higher must be ahead
-    /// beyond doubt: cross-validation flatters it, because weights of documents learnt from have
-    /// seen labels of those held out.
+    /// are. Of two exponents the higher must be ahead beyond doubt: cross-validation flatters it,
+    /// because weights of documents learnt from have seen labels of those held out.
     pub fn refine(
         &mut self,
         winner: Racer,
