@@ -23,7 +23,7 @@ use crate::view_choice::{self, BIAS, Meanings, ViewSearch, WordsView};
 use crate::views::{ViewPoint, Views};
 
 /// The number of features with which views are compared; with more, C is adapted last.
-const VIEW_FEATURES: usize = 1024;
+pub(super) const VIEW_FEATURES: usize = 1024;
 
 /// Documents by which views are compared, at most.
 const VIEW_DOCUMENTS: usize = 16_384;

@@ -47,20 +47,26 @@ pub struct Candidate {
 
 impl std::fmt::Display for Candidate {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Candidate {
-            weighting,
-            random_words,
-            d_max,
-            ..
-        } = self;
-        write!(f, "{weighting}")?;
+        write!(f, "{}", self.weighting)?;
         if self.keep_stop_words {
             write!(f, " with stop words")?;
         }
         if self.label_exponent > 0.0 {
             write!(f, " and labels^{}", self.label_exponent)?;
         }
-        write!(f, ", {random_words} D_max = {d_max}")
+        write!(f, ", {}", self.random_documents())
+    }
+}
+
+impl Candidate {
+    /// What its random documents are, in words.
+    fn random_documents(&self) -> String {
+        let Candidate {
+            random_words,
+            d_max,
+            ..
+        } = self;
+        format!("{random_words} D_max = {d_max}")
     }
 }
 

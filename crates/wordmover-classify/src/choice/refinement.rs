@@ -1,12 +1,15 @@
-//! The winner of the race, refined by the machine that the classifier consists of: how heavy its
-//! bias is, the exponent of the weights that labels give, and the length of documents.
+//! The winner of the race, refined by the machine that the classifier consists of: what its random
+//! documents are, how heavy its bias is, the exponent of the weights that labels give, and the
+//! length of documents.
 //!
 //! How much such weights can be trusted depends on how many documents they are learnt from and on
-//! what the features tell without them. The race sees too few of both to say.
+//! what the features tell without them, and parts of documents tell the more, beside uniform
+//! words, the more of them there are. The race sees too few of both to say.
 
 use wordmover::embedding::PostProcessing;
+use wordmover::random_documents::RandomWords;
 
-use super::fast::GAMMA;
+use super::fast::{GAMMA, VIEW_FEATURES};
 use super::race::Race;
 use super::surface::{Racer, Sample};
 use super::{Candidate, percent};
@@ -36,10 +39,11 @@ pub(super) struct Trial<'a> {
 }
 
 impl Race<'_> {
-    /// The winner with a heavy bias if that is better beyond doubt, then with the neighbouring
-    /// exponent that is better, as long as one is, and then with documents of length 1 if these
-    /// are. Of two exponents the higher must be ahead beyond doubt: cross-validation flatters it,
-    /// because weights of documents learnt from have seen labels of those held out.
+    /// The winner with other random documents if these are better, then with a heavy bias if that
+    /// is better beyond doubt, then with the neighbouring exponent that is better, as long as one
+    /// is, and then with documents of length 1 if these are. Of two exponents the higher must be
+    /// ahead beyond doubt: cross-validation flatters it, because weights of documents learnt from
+    /// have seen labels of those held out.
     pub fn refine(
         &mut self,
         winner: Racer,
@@ -48,6 +52,7 @@ impl Race<'_> {
     ) -> Result<Refined> {
         let mut exponents = self.params.label_exponents.clone();
         exponents.sort_by(f64::total_cmp);
+        let rivals = self.rivals(&winner.candidate);
         let first = winner.candidate;
         let is_lower = |exponent: &f64| *exponent < first.label_exponent;
         let (mut lower, mut higher): (Vec<f64>, Vec<f64>) =
@@ -61,7 +66,15 @@ impl Race<'_> {
         };
         trial.bias = BIAS;
         let (mut racer, mut found) = self.judged(first, Some(winner), &trial, reporter)?;
-        note(format!("labels^{}", first.label_exponent), &found);
+        note(first.random_documents(), &found);
+        for rival in rivals {
+            let (other, others) = self.judged(rival, None, &trial, reporter)?;
+            note(rival.random_documents(), &others);
+            if self.score(&rival, &others) > self.score(&racer.candidate, &found) {
+                (racer, found) = (other, others);
+            }
+        }
+        let first = racer.candidate;
         trial.bias = HEAVY_BIAS;
         let heavy = self.by_machine(&racer, USUAL, &trial, reporter)?;
         note("heavy bias".to_owned(), &heavy);
@@ -96,8 +109,9 @@ impl Race<'_> {
         note("documents of length 1".to_owned(), &unit);
         let n_documents = trial.sample.rows.len();
         let (n_features, shares) = (trial.n_features, shares.join(", "));
+        let exponent = first.label_exponent;
         reporter.note(format!(
-            "refined with {n_documents} documents, R = {n_features}: {shares}"
+            "refined with {n_documents} documents, R = {n_features}, from labels^{exponent}: {shares}"
         ))?;
         let is_better = unit.best().accuracy > found.best().accuracy;
         let (post_processing, found) = match is_better {
@@ -110,6 +124,38 @@ impl Race<'_> {
             bias: trial.bias,
             found,
         })
+    }
+
+    /// By what random documents are compared. With more features than they are judged with, parts
+    /// of documents gain more than others, which must be ahead beyond doubt.
+    fn score(&self, candidate: &Candidate, found: &ViewSurface) -> f64 {
+        let gains_less = self.params.embedding.n_features > VIEW_FEATURES
+            && candidate.random_words != RandomWords::Documents;
+        let handicap = if gains_less { found.doubt() } else { 0.0 };
+        found.best().accuracy - handicap
+    }
+
+    /// For every kind of random words that the winner does not have, its weights with the best
+    /// random documents of that kind, as the race saw it with the most features.
+    fn rivals(&self, winner: &Candidate) -> Vec<Candidate> {
+        let kinds = self.params.random_words.iter();
+        let others = kinds.filter(|&&kind| kind != winner.random_words);
+        let best = |&kind: &RandomWords| {
+            let same = |other: &Candidate| {
+                other.random_words == kind && other.weights() == winner.weights()
+            };
+            let points = self.rounds.iter().flat_map(|round| {
+                let points = round.points.iter();
+                points.map(|point| (round.n_features, point))
+            });
+            let points = points.filter(|(_, point)| same(&point.candidate));
+            let best = points.min_by(|(m, a), (n, b)| {
+                let features = n.cmp(m);
+                features.then(b.accuracy.total_cmp(&a.accuracy))
+            });
+            best.map(|(_, point)| point.candidate)
+        };
+        others.filter_map(best).collect()
     }
 
     /// A candidate with its distances, some of which may be known.

@@ -29,7 +29,7 @@ fn a_classifier_is_trained_and_predicts() {
     let notes = [
         "kept at R = 64: ",
         "kept at R = 64: ",
-        "refined with 40 documents, R = 64: ",
+        "refined with 40 documents, R = 64, from labels^",
         "chose ",
         "chose the view ",
     ];
