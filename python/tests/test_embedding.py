@@ -249,7 +249,7 @@ def test_a_model_from_a_newer_version_is_refused_by_name(headlines, tmp_path):
     header["__metadata__"]["version"] = "99"
     header = json.dumps(header).encode()
     path.write_bytes(struct.pack("<Q", len(header)) + header + content[8 + length :])
-    with pytest.raises(ModelError, match="model format 99 is newer than 4, the newest"):
+    with pytest.raises(ModelError, match="model format 99 is newer than 5, the newest"):
         WordMoversEmbedding.load(path)
     path.write_bytes(content[: len(content) // 2])
     with pytest.raises(ModelError, match="damaged"):
