@@ -29,6 +29,19 @@ def test_rows_are_float32_in_order_and_empty_documents_are_zeros(headlines):
     assert 0.9 < embedding.known_share_ < 1
 
 
+def test_unit_rows_are_standardised_ones_of_length_one(headlines, tmp_path):
+    standardised = WordMoversEmbedding(n_features=50).fit_transform([*headlines, ""])
+    embedding = WordMoversEmbedding(n_features=50, post_processing="unit")
+    rows = embedding.fit_transform([*headlines, ""])
+    lengths = np.linalg.norm(standardised[:-1], axis=1, keepdims=True)
+    np.testing.assert_allclose(rows[:-1], standardised[:-1] / lengths, atol=1e-6)
+    assert not rows[-1].any()
+    embedding.save(tmp_path / "m.wme")
+    loaded = WordMoversEmbedding.load(tmp_path / "m.wme")
+    assert loaded.post_processing == "unit"
+    assert loaded.transform(headlines).tobytes() == rows[:-1].tobytes()
+
+
 @pytest.mark.parametrize("container", [
     tuple, np.array, lambda x: np.array(x, dtype=object), pandas.Series, polars.Series, iter,
     lambda x: pandas.Series(x, index=range(5, 45)),

@@ -32,6 +32,8 @@ PARAMETERS = [
       "--stop-words", "none", "--min-count", 2, "--max-words", 3]),
     ({"weights": "sif", "post_processing": "raw", "components": "keep", "n_features": 64},
      ["--weights", "sif", "--raw", "--features", 64]),
+    ({"post_processing": "unit", "components": "keep", "n_features": 64},
+     ["--post-processing", "unit", "--components", "keep", "--features", 64]),
     ({"post_processing": "center", "components": "remove=2", "n_features": 64},
      ["--post-processing", "center", "--components", "remove=2", "--features", 64]),
     ({"normalization": "center", "random_words": "uniform-centered", "n_features": 64,
