@@ -148,8 +148,8 @@ pub fn meanings(out: &mut String, records: &[Record]) -> Result<()> {
         out,
         "\n## {}\n\n`wordmover train --views meanings` with R = {}: accuracy on test documents, and \
          in brackets on training documents held out, which choose the vectors (in bold). Below the \
-         paper's: by how much the chosen miss it.\n\n| corpus | splits | {} | paper, R up to 4096 | \
-         below it |",
+         paper's: by how much the chosen miss it. Where sets have different numbers of splits, \
+         these are given in their order.\n\n| corpus | splits | {} | paper, R up to 4096 | below it |",
         definition.title,
         definition.n_features,
         sets.join(" | ")
@@ -170,16 +170,25 @@ pub fn meanings(out: &mut String, records: &[Record]) -> Result<()> {
                     ""
                 };
                 let (ours, held_out) = (100.0 * record.accuracy(), 100.0 * record.held_out());
-                format!("{mark}{ours:.1}{mark} ({held_out:.1})")
+                format!("{mark}{ours:.2}{mark} ({held_out:.2})")
             })
         });
         let cells: Vec<String> = cells.collect();
+        let mut splits: Vec<usize> = sets
+            .iter()
+            .filter_map(|set| of_corpus.clone().find(|record| name(record) == *set))
+            .map(|record| record.splits.len())
+            .collect();
+        if splits.iter().all(|&n| n == splits[0]) {
+            splits.truncate(1);
+        }
+        let splits: Vec<String> = splits.iter().map(usize::to_string).collect();
         let paper = chosen.corpus.paper.as_ref().map(|paper| paper.wme_large[0]);
         let below = paper.map(|paper| paper - 100.0 * chosen.accuracy());
         writeln!(
             out,
             "| {corpus} | {} | {} | {} | {} |",
-            chosen.splits.len(),
+            splits.join(", "),
             cells.join(" | "),
             of_paper(chosen),
             match below {
