@@ -299,6 +299,38 @@ fn coverage_dimension_and_vectors_are_told_apart() {
 }
 
 #[test]
+fn sets_of_vectors_with_different_numbers_of_splits_say_so() {
+    let laboratory = Laboratory::new(&corpus());
+    assert!(laboratory.run(COMPARISON, &[]).status.success());
+    let row = |vectors: &str, n_splits: usize| {
+        let definition = format!(
+            "kind = \"classifier\"\nname = \"meanings-{vectors}\"\ntitle = \"Meanings\"\n\
+             seed = 1\nn_features = 32\nviews = \"meanings\"\nvectors = \"{vectors}\"\n\
+             run = [{{ corpus = \"TOY\", splits = {n_splits} }}]\n"
+        );
+        let output = laboratory.run(&definition, &[]);
+        assert!(output.status.success(), "{}", error(&output));
+        let status = Command::new(env!("CARGO_BIN_EXE_wordmover-lab"))
+            .args(["report", "--records", "records"])
+            .args(["-o", "REPORT.md", "--page", "report.html"])
+            .current_dir(laboratory.0.path())
+            .status()
+            .unwrap();
+        assert!(status.success());
+        let report = fs::read_to_string(laboratory.path("REPORT.md")).unwrap();
+        let (_, meanings) = report.split_once("## Meanings").unwrap();
+        let mut lines = meanings.lines();
+        let row = lines.find(|line| line.starts_with("| TOY |"));
+        row.unwrap().to_owned()
+    };
+    assert!(row("small", 2).starts_with("| TOY | 2 | **"));
+    let different = row("smaller", 1);
+    assert!(different.starts_with("| TOY | 2, 1 | "), "{different}");
+    let same = row("smaller", 2);
+    assert!(same.starts_with("| TOY | 2 | "), "{same}");
+}
+
+#[test]
 fn a_second_run_finds_the_same() {
     let laboratory = Laboratory::new(&corpus());
     let accuracies = || {
